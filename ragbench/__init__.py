@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Where each public name is; nothing is imported before it is used.
 PLACES = {
-    "compare": "ragbench.extras.runs",
+    "compare": "ragbench.extras.runs.front",
     "criterion": "ragbench.metrics.criteria",
     "load_settings": "ragbench.core.settings",
     "metric": "ragbench.core.metric",

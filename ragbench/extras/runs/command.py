@@ -14,18 +14,18 @@ from ragbench.cli.options import (
     Draws,
     Json,
     LanguageCode,
+    Latex,
     Out,
     Primary,
     Seed,
     Systems,
     split_list,
 )
-from ragbench.cli.output import print_frame, say, write_json
-from ragbench.core.language import Language, load_language
-from ragbench.core.trust import open_settings
-from ragbench.extras.runs.comparing import Compared, compare_runs
-from ragbench.extras.runs.pages import compared_page, primary_rows
-from ragbench.report.finished import find_run, read_run
+from ragbench.cli.output import print_frame, say, write_json, write_text
+from ragbench.core.language import Language
+from ragbench.extras.runs.comparing import Compared
+from ragbench.extras.runs.pages import primary_rows
+from ragbench.report.parts import Part
 
 
 def main(
@@ -37,6 +37,7 @@ def main(
     systems: Systems = [],  # noqa: B006  typer reads it
     out: Out = None,
     json_file: Json = None,
+    latex: Latex = None,
     language: LanguageCode = "",
     common_questions: Annotated[
         bool, typer.Option(help="With other data: pair the questions that all runs share.")
@@ -49,28 +50,28 @@ def main(
 
     Examples: `ragbench compare 20261101 latest`, `ragbench compare v1 v2 v3 --out comparison`
     """
-    from ragbench import stats
+    from ragbench.extras.runs.front import compare
 
-    settings = open_settings()
-    folders = [find_run(name, settings) for name in split_list(runs)]
-    finished = {folder.name: read_run(folder) for folder in folders}
-    if baseline:
-        baseline = find_run(baseline, settings).name
-    compared = compare_runs(
-        finished,
+    comparison = compare(
+        *split_list(runs),
         baseline=baseline,
         primary=primary,
         systems=split_list(systems),
         only_common=common_questions,
-        confidence=stats.Confidence(confidence, draws, seed),
+        language=language,
+        level=confidence,
+        draws=draws,
+        seed=seed,
     )
-    spoken = load_language(language or settings.language)
-    print_comparison(compared, spoken)
+    print_comparison(comparison.compared, comparison.language)
     if json_file is not None:
-        content = {"comparisons": compared.comparisons, "changes": compared.changes}
-        write_json(json_file, content)
+        names = ("comparisons", "changes")
+        write_json(json_file, {name: getattr(comparison, name) for name in names})
+    if latex is not None:
+        table = comparison_table(comparison.comparisons, comparison.language)
+        write_text(latex, Part(table.set_index("page")).to_latex("comparison"))
     if out is not None:
-        print(compared_page(compared, spoken).save(out / "comparison.html"))
+        print(comparison.save(out))
 
 
 def print_comparison(compared: Compared, language: Language) -> None:
