@@ -1,7 +1,8 @@
 """How every figure looks: colours in light and dark, signs of systems, the layout they begin with.
 
 Figures are made in the light colours of `COLOURS`. On our pages a small script puts the dark ones
-in their place; JupyterLab and paper show the light ones.
+in their place; JupyterLab and paper show the light ones. plotly's scattergl and the like need to
+make code at run time, which our pages forbid; scatter and scatter3d do not.
 """
 
 from __future__ import annotations
