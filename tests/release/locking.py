@@ -1,12 +1,12 @@
-"""Writes the lock files anew: every package with its version and the hashes of its files, for every platform.
+"""Write the lock files anew: every package with its version and hashes, for every platform.
 
-`python -m tests.release.locking` (`make lock`) keeps the versions there are, takes in what pyproject.toml has new and
-drops what it no longer needs; `--upgrade` takes the newest of all, `--upgrade-package NAME` of one. uv does the
-resolving, in an environment that is thrown away; installing needs pip alone.
+`python -m tests.release.locking` (`make lock`) keeps the versions there are, takes in what
+pyproject.toml has new and drops what it no longer needs; `--upgrade` takes the newest of all. uv
+does the resolving, in an environment that is thrown away; installing needs pip alone.
 
-Three files, because the index that most people have offers PyTorch for Linux with several GB of CUDA, and another one
-the small build: requirements.lock has all but PyTorch, requirements-torch.lock its CPU builds and what builds packages
-that come as source, requirements-cuda.lock what the default index offers instead.
+requirements.lock has what a report needs, requirements-test.lock what tests need besides. PyTorch is
+apart, because the index that most people have offers it for Linux with several GB of CUDA, and
+another one the small build: requirements-torch.lock has that, requirements-cuda.lock the other.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ FIRST = (
     "torch",
     "setuptools",
 )  # setuptools builds the packages that come as source, and ragbench itself
+REPORT = ("models",)
+EVERYTHING = ("models", "cluster", "dev")
 HEADS = {
-    "requirements.lock": "Every package but PyTorch, with the hashes of its files.",
+    "requirements.lock": "What a report needs but PyTorch, with the hashes of its files.",
+    "requirements-test.lock": "What tests need besides.",
     "requirements-torch.lock": "PyTorch without CUDA, and what builds packages.",
     "requirements-cuda.lock": "PyTorch as the default index offers it, on Linux with CUDA.",
 }
@@ -71,8 +74,8 @@ def written(head: str, found: list[tuple[str, str, str, tuple[str, ...]]]) -> st
     return "\n".join(lines) + "\n"
 
 
-def compiled(*options: str) -> str:
-    """What uv resolves pyproject.toml to, on every platform."""
+def compiled(names: tuple[str, ...], *options: str) -> str:
+    """What uv resolves pyproject.toml with these extras to, on every platform."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         program = Path(folder) / "bin"
@@ -90,27 +93,10 @@ def compiled(*options: str) -> str:
             "".join(sorted(known)), encoding="utf-8"
         )  # without hashes: uv would keep those of one index
         oldest = ".".join(map(str, OLDEST_PYTHON))
-        how = (
-            "--universal",
-            "--generate-hashes",
-            "--extra",
-            "cluster",
-            "--extra",
-            "dev",
-            "--extra",
-            "docs",
-            "--extra",
-            "models",
-            "--no-annotate",
-            "--python-version",
-            oldest,
-            *options,
-        )
-        subprocess.run(
-            [program / "uv", "pip", "compile", "--quiet", *how, "pyproject.toml", "-o", out],
-            cwd=ROOT,
-            check=True,
-        )
+        extras = [word for name in names for word in ("--extra", name)]
+        how = ("--universal", "--generate-hashes", "--no-annotate", "--python-version", oldest)
+        command = [program / "uv", "pip", "compile", "--quiet", *how, *extras, *options]
+        subprocess.run([*command, "pyproject.toml", "-o", out], cwd=ROOT, check=True)
         return out.read_text(encoding="utf-8")
 
 
@@ -153,14 +139,28 @@ def is_cuda(name: str) -> bool:
     return name.startswith(("nvidia-", "cuda-")) or name == "triton"
 
 
+def is_plain(name: str) -> bool:
+    """Whether a package is neither PyTorch nor of its CUDA builds."""
+    return name not in FIRST and not is_cuda(name)
+
+
+def of_people(text: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    """The packages of a lock, without those for browsers."""
+    return [entry for entry in entries(text) if "== 'emscripten'" not in entry[2]]
+
+
 def main(*options: str) -> None:
     path = ROOT / "requirements-torch.lock"
     old = entries(path.read_text(encoding="utf-8")) if path.is_file() else []
-    found = [entry for entry in entries(compiled(*options)) if "== 'emscripten'" not in entry[2]]
+    # First all, then what a report needs, at the versions that all agree on.
+    found = of_people(compiled(EVERYTHING, *options))
+    (ROOT / "requirements.lock").write_text(written(HEADS["requirements.lock"], found), "utf-8")
+    needed = {entry[0] for entry in of_people(compiled(REPORT))}
     [(_, version, _, _)] = torch = [entry for entry in found if entry[0] == "torch"]
     hashes = cpu_hashes(version, {entry[1]: entry[3] for entry in old if entry[0] == "torch"})
     parts = {
-        "requirements.lock": [e for e in found if e[0] not in FIRST and not is_cuda(e[0])],
+        "requirements.lock": [e for e in found if is_plain(e[0]) and e[0] in needed],
+        "requirements-test.lock": [e for e in found if is_plain(e[0]) and e[0] not in needed],
         "requirements-torch.lock": [
             ("torch", version, "", hashes),
             *(e for e in found if e[0] == "setuptools"),
