@@ -32,9 +32,7 @@ def adapt_function(function: Callable[[str], Any]) -> Function:
 
 
 async def call(function: Callable[..., Any], *values: Any, **named: Any) -> Any:
-    """Call a function of the user's, without holding up the others."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*values, **named)
+    """Call a function of the user's in a thread, so that it holds up nobody."""
     result = await asyncio.to_thread(function, *values, **named)
     return await result if inspect.isawaitable(result) else result
 
@@ -68,7 +66,8 @@ class ObjectJudge:
     """An object of the user's with `ask(prompt, **values)`, held to the shapes of prompts.
 
     prompt: `ragbench.metrics.judging.Prompt`; `prompt.fill("en", values)` makes messages of it.
-    It may return the prompt's shape, a dict, a text or a message, and may be asynchronous.
+    `repeat` is among them where the same is asked anew. It may return the prompt's shape, a dict, a
+    text or a message, and may be asynchronous.
     """
 
     def __init__(self, given: Any, name: str = "") -> None:
@@ -85,16 +84,10 @@ class ObjectJudge:
 
     async def ask(self, prompt: Prompt[Shape], *, repeat: int = 0, **values: Texts) -> Shape:
         """See `ragbench.metrics.judging.Judge`."""
-        named: dict[str, Any] = dict(values)
-        if repeat:
-            named["repeat"] = repeat
+        again = {"repeat": repeat} if repeat else {}
         try:
-            said = await call(self.given.ask, prompt, **named)
-            return (
-                said
-                if isinstance(said, prompt.shape)
-                else read_reply(read_said(said), prompt.shape)
-            )
+            said = await call(self.given.ask, prompt, **values, **again)
+            return read_reply(read_said(said), prompt.shape)
         except UnusableReplyError as error:
             raise Unmeasured(error.status, str(error)) from None
         except (Unmeasured, BenchError):

@@ -41,9 +41,17 @@ class Basics(BaseModel):
     draws: int = Field(10_000, ge=200, description="of every resampling")
     seed: int = Field(0, ge=0, description="of every random draw")
 
-    # Systems, judges and embedders are options of some tiers only.
+    # Some of these are options of some tiers only.
     @field_validator(
-        "systems", "metrics", "slice_by", "judges", "embedders", mode="before", check_fields=False
+        "systems",
+        "metrics",
+        "slice_by",
+        "judges",
+        "embedders",
+        "modes",
+        "people_scale",
+        mode="before",
+        check_fields=False,
     )
     @classmethod
     def split_by_commas(cls, value: Any) -> Any:
@@ -83,7 +91,7 @@ class Options(SystemOptions):
     )
 
 
-Request = TypeVar("Request", bound=Basics)
+Request = TypeVar("Request", bound=BaseModel)
 
 
 def read_options(model: type[Request], options: Mapping[str, Any]) -> Request:

@@ -1,0 +1,214 @@
+"""The page of judges by its front: objects with `ask` and labelled rows in, frames and page out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.judge import own_judge
+from ragbench.llm import StopError
+
+ROOT = Path(__file__).parents[2]
+FEW = {"draws": 200}
+# What people and a judge gave to eight answers.
+PEOPLE = [1, 2, 3, 4, 5, 5, 2, 1]
+ROWS = [
+    {
+        "id": f"a{n}",
+        "question": f"q{n}?",
+        "answer": f"answer {n}",
+        "reference": f"reference {n}",
+        "contexts": ["passage"],
+        "ann": rating,
+        "ben": min(rating + n % 2, 5),
+    }
+    for n, rating in enumerate(PEOPLE)
+]
+BY_ANSWER = {row["answer"]: row["ann"] for row in ROWS}
+LABELS = {"labels": "ann,ben"}
+
+
+class Judge:
+    """Gives what ann gave, `shift` higher when asked again; prefers the second place."""
+
+    def __init__(self, name: str = "mine", shift: int = 0) -> None:
+        self.name = name
+        self.shift = shift
+
+    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> dict[str, Any]:
+        if prompt.name == "pairwise":
+            return {"choice": "B"}
+        if prompt.name == "faithfulness_rating":
+            return {"reason": "read", "rating": 4}
+        is_padded = values["answer"] not in BY_ANSWER
+        rating = 5 if is_padded else BY_ANSWER[values["answer"]] + self.shift * repeat
+        return {"reason": f"rated {rating}", "rating": min(rating, 5)}
+
+
+class Failing(Judge):
+    """Fails at whatever it is asked."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("dead")
+        self.error = error
+
+    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> Any:
+        raise self.error
+
+
+class Always(Judge):
+    """Gives every answer the same."""
+
+    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> dict[str, Any]:
+        return {"choice": "A"} if prompt.name == "pairwise" else {"reason": "", "rating": 5}
+
+
+def numbers(result: Any, frame: Any = None, key: str = "metric") -> dict[tuple[str, str], float]:
+    """The values by system and metric."""
+    table = result.estimates if frame is None else frame
+    return table.set_index(["system", key])["value"].to_dict()
+
+
+def test_the_four_numbers_are_those_computed_by_hand() -> None:
+    judges = {"same": Judge(), "drifts": Judge(shift=1)}
+    result = rb.tier_judge(judges, ROWS, columns=LABELS, **FEW)
+    value = numbers(result)
+    assert value["same", "consistency_score"] == 1.0
+    assert value["drifts", "consistency_score"] == 0.25  # the two answers rated 5 stay there
+    assert value["drifts", "error_rate"] == 0.0
+    assert value["drifts", "avg_faithfulness"] == 4.0
+    assert value["same", "avg_latency_ms"] > 0
+    wide = rb.tier_judge(judges, ROWS, columns=LABELS, delta=1, **FEW)
+    assert numbers(wide)["drifts", "consistency_score"] == 1.0
+
+
+def test_agreement_with_people_and_of_people_with_each_other() -> None:
+    result = rb.tier_judge(Judge(), ROWS, columns=LABELS, **FEW)
+    agreed = numbers(result, result.statement.agreement, "measure")
+    # Of 16 ratings ann's 8 are the judge's own; ben's are one higher at three of four odd answers.
+    assert agreed["mine", "accuracy"] == 13 / 16
+    assert agreed["mine", "bias"] == -3 / 16
+    assert agreed["people", "accuracy"] == 5 / 8
+    assert agreed["people", "spearman"] == pytest.approx(0.9372737671530265)  # by SciPy
+    assert ("people", "bias") not in agreed
+    assert {name for system, name in agreed if system == "mine"} >= {"kappa", "ac1", "icc"}
+    assert result.statement.agreement["low"].notna().sum() <= 3  # 8 groups are too few
+
+
+def test_probes_show_what_sways_a_judge() -> None:
+    result = rb.tier_judge(Judge(shift=1), ROWS, columns=LABELS, **FEW)
+    value = numbers(result, result.statement.probes)
+    assert value["mine", "difference between repeats"] == 6 / 8
+    assert value["mine", "same choice in both orders"] == 0.0
+    assert value["mine", "preference for the first place"] == -1.0
+    assert value["mine", "gain by padding"] == (8 * 5 - sum(PEOPLE)) / 8
+    assert value["mine", "scores changed by padding"] == 6 / 8
+    without = rb.tier_judge(Judge(), ROWS, columns=LABELS, probed=0, **FEW)
+    probed = without.statement.probes.set_index("metric")
+    assert probed.at["gain by padding", "n"] == 0
+
+
+def test_a_constant_judge_repeats_itself_by_construction_and_agrees_with_nobody() -> None:
+    result = rb.tier_judge(Always("five"), ROWS, columns=LABELS, **FEW)
+    rows = result.estimates.set_index("metric")
+    assert rows.at["consistency_score", "method"] == "construction"
+    assert rows.at["error_rate", "method"] != "construction"
+    agreed = numbers(result, result.statement.agreement, "measure")
+    assert agreed["five", "kappa"] != agreed["five", "kappa"] or agreed["five", "kappa"] == 0.0
+    assert "gives every answer 5.00" in str(result.summary[0])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Unmeasured("judge_error", "connection refused"), "gave no usable reply"),
+        (StopError("the key is not accepted"), "could not be asked"),
+    ],
+)
+def test_a_dead_judge_is_named_and_nothing_is_said_of_it(error: Exception, said: str) -> None:
+    result = rb.tier_judge([Judge(), Failing(error)], ROWS, columns=LABELS, **FEW)
+    assert said in str(result.summary[0])
+    assert str(error) in str(result.summary[0])
+    dead = result.estimates[result.estimates["system"] == "dead"].set_index("metric")
+    assert dead.drop(index="error_rate", errors="ignore")["value"].isna().all()
+    assert "dead" not in result.statement.agreement["system"].tolist()
+    assert numbers(result)["mine", "consistency_score"] == 1.0
+    assert "<html" in result.page.save(Path("page.html")).read_text(encoding="utf-8")
+
+
+def test_where_no_judge_can_be_asked_its_reason_is_the_error() -> None:
+    with pytest.raises(BenchError, match="the key is not accepted"):
+        rb.tier_judge(Failing(StopError("the key is not accepted")), ROWS, columns=LABELS)
+
+
+def test_a_model_is_tried_in_both_modes() -> None:
+    def say(prompt: str) -> str:
+        rating = {"reason": "r", "rating": 3}
+        reply = {"choice": "Tie"} if "Answer A" in prompt else rating
+        is_reasoned = "step by step" in prompt
+        return json.dumps({"reasoning": "so", "answer": reply} if is_reasoned else reply)
+
+    result = rb.tier_judge({"f": own_judge(say)}, ROWS, columns=LABELS, modes="direct,reasoned")
+    assert result.systems == ["f (direct)", "f (reasoned)"]
+    assert set(result.estimates.loc[result.estimates["metric"] == "error_rate", "value"]) == {0.0}
+
+
+def test_ranks_alone_are_compared_where_the_scales_differ() -> None:
+    rows = [{**row, "ann": row["ann"] * 2} for row in ROWS]
+    options = {"columns": {"labels": "ann"}, "people_scale": "1, 10", **FEW}
+    agreed = rb.tier_judge(Judge(), rows, **options).statement.agreement
+    assert set(agreed["measure"]) == {"spearman", "kendall"}
+    assert agreed["value"].tolist() == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (
+            ROWS,
+            {"columns": {"labels": "ann"}, "people_scale": "1, 3"},
+            "people gave 4, .*set people",
+        ),
+        (ROWS, {"metric": "rouge1_f"}, "not scored by a judge alone"),
+        (ROWS, {"modes": "thoughtful"}, "modes"),
+        (ROWS, {"delta": -1}, "delta"),
+        ([{"question": "q", "answer": "a", "human": "good"}], {}, "no number"),
+    ],
+)
+def test_what_could_be_misread_is_refused(rows: Any, options: Any, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.tier_judge(Judge(), rows, **options)
+
+
+def test_several_systems_may_have_answered_one_question() -> None:
+    rows = [{**row, "system": name} for row in ROWS[:4] for name in ("old", "new")]
+    result = rb.tier_judge(Judge(), rows, columns={"labels": "ann"}, **FEW)
+    assert len(result.frames.questions) == 8
+    assert result.estimates["n_units"].unique().tolist() == [4]
+
+
+def test_answers_without_ratings_have_numbers_and_no_agreement() -> None:
+    rows = [{"question": "q", "answer": "answer 1"}, {"question": "r", "answer": "answer 2"}]
+    result = rb.tier_judge(Judge(), rows, metric="answer_relevance", **FEW)
+    assert result.statement.agreement.empty
+    assert "No answer was rated by people." in str(result.page)
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_sample_run_keeps_its_numbers(language: str) -> None:
+    dataset = str(ROOT / "data" / "campus")
+    result = rb.tier_judge("lexical", dataset=dataset, language=language, **FEW)
+    kept = json.loads((ROOT / f"tests/fixture/sample_run.{language}.json").read_text())
+    value = numbers(result)
+    rows = [row for row in kept["estimates"] if row["page"] == "tier_judge"]
+    assert len(rows) == 4
+    for row in rows:
+        if row["metric"] != "avg_latency_ms":
+            assert value["lexical", row["metric"]] == pytest.approx(row["value"], abs=1e-9)
+    words = str(result.page)
+    assert ("by construction" in words) == (language == "en")
