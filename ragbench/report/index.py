@@ -15,7 +15,7 @@ from ragbench.report.page import write_page
 from ragbench.report.parts import Part, facts, trusted
 
 if TYPE_CHECKING:
-    from ragbench.report.run import Run
+    from ragbench.report.run import PageRun, Run
 
 # Signs in front of the words of verdicts, so that no colour is needed.
 SIGNS = {
@@ -46,7 +46,7 @@ def write_index(run: Run) -> Path:
     parts += verdict_parts(comparisons, titles, run.language)
     fragments = [part.html for part in parts]
     fragments += [page.overview for page in run.pages]
-    fragments.append(cards_html(run))
+    fragments.append(cards_html(run.pages, run.language))
     below = [
         systems_part(pages, run.language),
         stand_ins_part(pages, run.language),
@@ -130,12 +130,12 @@ def short_title(title: str) -> str:
     return title.partition(" · ")[0]
 
 
-def cards_html(run: Run) -> Markup:
+def cards_html(pages: Sequence[PageRun], language: Language) -> Markup:
     """One card a page: its question and its answer."""
-    _ = run.language.translate
+    _ = language.translate
     card = Markup('<div><h3><a href="{}.html">{}</a></h3>{}</div>')
     cards = []
-    for page in run.pages:
+    for page in pages:
         shown = page.finding
         if page.status in STATUSES:
             shown = Markup("<p>{} {}</p>").format(_(STATUSES[page.status]), page.failure)

@@ -39,6 +39,12 @@ LATEX_SIGNS = {
 }
 # At the beginning of a cell: of systems, of verdicts, of p values; fonts of papers lack most.
 LATEX_MARKS = re.compile("(?<=& )[●◆■▲✕★▼○·=] ")
+# What Jupyter's own tables would set otherwise.
+JUPYTER_STYLE = Markup(
+    "<style>.part td.number{white-space:nowrap}"
+    ".part :is(th,.words){text-align:start!important;vertical-align:top}"
+    ".part th.number{text-align:end!important}</style>"
+)
 # Draws a figure where our own script is missing: in what plain nbconvert writes.
 DRAW_ALONE = Markup(
     """<script>(() => {
@@ -125,7 +131,8 @@ class Part:
         return LATEX_MARKS.sub("", latex)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        bundle: dict[str, Any] = {"text/plain": str(self), "text/html": str(self.html)}
+        html = JUPYTER_STYLE + self.html
+        bundle: dict[str, Any] = {"text/plain": str(self), "text/html": str(html)}
         if is_figure(self.content):
             drawn = figure_data(self.content)
             # JupyterLab draws this itself, and knows no heading beside it.

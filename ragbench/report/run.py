@@ -25,11 +25,12 @@ from ragbench.report.execute import Kernels, execute_notebook, has_tag, paramete
 from ragbench.report.index import write_index
 from ragbench.report.manifest import write_manifest, write_summary
 from ragbench.report.page import write_page
-from ragbench.report.parts import DRAW_ALONE, PAGE_HTML, trusted
+from ragbench.report.parts import DRAW_ALONE, JUPYTER_STYLE, PAGE_HTML, trusted
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+METADATA = "ragbench"  # of a notebook: {"after_others": true} makes it the last of a run
 WORKERS = 2  # notebooks at once: each has a kernel with the whole library in its memory
 NOTHING_SHOWN = Markup("")
 LITERALS = (str, int, float, bool, type(None))
@@ -40,7 +41,8 @@ class PageRun:
     """One notebook of a run, and the page that it became.
 
     status: waiting, running, complete, failed or interrupted. failure: why it is not complete.
-    finding, overview: HTML of its cells with these tags, for the index.
+    finding, overview: HTML of its cells with these tags, for the index. is_last: whether it reads
+    what the other pages have kept, and is made after them.
     """
 
     source: Path
@@ -51,6 +53,7 @@ class PageRun:
     seconds: float = 0.0
     finding: Markup = NOTHING_SHOWN
     overview: Markup = NOTHING_SHOWN
+    is_last: bool = False
 
     @property
     def name(self) -> str:
@@ -127,7 +130,9 @@ def plan_pages(
         names = parameter_names(notebook)
         known |= names
         given = {name: value for name, value in parameters.items() if name in names}
-        pages.append(PageRun(source, notebook_title(notebook, language), given))
+        is_last = bool(notebook.metadata.get(METADATA, {}).get("after_others"))
+        title = notebook_title(notebook, language)
+        pages.append(PageRun(source, title, given, is_last=is_last))
     check_parameters(parameters, known)
     check_names([page.name for page in pages])
     return pages
@@ -163,10 +168,14 @@ def execute_pages(run: Run, settings: Settings, workers: int, on_progress: Repor
         on_progress(page)
 
     with Kernels() as kernels, ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(make, page) for page in run.pages]
+        waiting = [pool.submit(make, page) for page in run.pages if not page.is_last]
         try:
             for future in waiting:
                 future.result()
+            for page in run.pages:
+                if page.is_last:
+                    waiting.append(pool.submit(make, page))
+                    waiting[-1].result()
         except KeyboardInterrupt:
             run.status = "interrupted"
             for future in waiting:
@@ -234,6 +243,27 @@ def finish(run: Run, settings: Settings) -> None:
     write_index(run)
 
 
+def read_pages(folder: Path, language: Language, without: str = "") -> list[PageRun]:
+    """Return the pages of a run's folder by their executed notebooks, tiers first.
+
+    without: the name of a page to leave out. One that stopped by an error has failed.
+    """
+    import nbformat
+
+    pages = []
+    for source in sorted(folder.glob("*.ipynb"), key=lambda path: ("tier" not in path.stem, path)):
+        if source.stem == without:
+            continue
+        notebook = nbformat.read(source, as_version=4)
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+        has_failed = any(output.output_type == "error" for output in outputs)
+        page = PageRun(source, notebook_title(notebook, language), {})
+        page.status = "failed" if has_failed else "complete"
+        page.finding = tagged_html(notebook, "finding")
+        pages.append(page)
+    return pages
+
+
 def put_in_place(beside: Path, out: Path) -> None:
     """Put a finished folder in its place; what was there before goes when the new one is there."""
     older = beside.with_name(f"{beside.name}.older")
@@ -299,7 +329,10 @@ def output_html(output: NotebookNode) -> Markup:
     if PAGE_HTML in output.data:
         return trusted(output.data[PAGE_HTML])
     if "text/html" in output.data:
-        return trusted(output.data["text/html"].replace(str(DRAW_ALONE), ""))
+        html = output.data["text/html"]
+        for added in (JUPYTER_STYLE, DRAW_ALONE):
+            html = html.replace(str(added), "")
+        return trusted(html)
     return Markup("<pre>{}</pre>").format(output.data.get("text/plain", ""))
 
 
