@@ -16,8 +16,20 @@ from ragbench.core.settings import FILE
 from ragbench.core.trust import trust
 
 MOST_FILES = 200  # that are looked at; a folder with more names them
-SKIPPED = {"ragbench.toml", "ragbench.schema.json", "requirements.txt", "pyproject.toml"}
-LOAD = ("questions", "passages", "dialogues", "decisions", "history", "ratings")
+# Files that speak of the folder itself, by their names without endings; and what is no data.
+SKIPPED = {
+    "readme",
+    "license",
+    "licence",
+    "changelog",
+    "contributing",
+    "requirements",
+    "provenance",
+}
+NO_DATA = (".py", ".ipynb", ".toml", ".lock", ".yml", ".yaml", ".sh")
+# In this order, since questions name passages.
+LOAD = ("passages", "questions", "dialogues", "decisions", "history", "ratings")
+SETS = ("campus", "beir")
 LINES = {
     "answers": "answers",
     "traces": "an export of traces: a trace is a question with its answer",
@@ -29,7 +41,7 @@ LINES = {
     "ratings": "people's ratings of answers",
     "qrels": "relevance judgements (TREC)",
     "run": "a run (TREC)",
-    "document": "a document",
+    "document": "documents",
     "numbers": "scores: a row a question, a column a metric",
     "campus": "a data set of ragbench",
     "beir": "a data set as BEIR has them",
@@ -38,9 +50,10 @@ LINES = {
 
 @dataclass
 class Findings:
-    """What was found: paths by kind, and what was named that is no file."""
+    """What was found: paths by kind with their columns, and what was named that is no file."""
 
     paths: dict[str, list[Path]] = field(default_factory=dict)
+    columns: dict[Path, str] = field(default_factory=dict)
     services: list[str] = field(default_factory=list)
     callables: list[str] = field(default_factory=list)
     databases: list[str] = field(default_factory=list)
@@ -48,6 +61,14 @@ class Findings:
     def of(self, kind: str) -> list[Path]:
         """Return the paths of a kind."""
         return self.paths.get(kind, [])
+
+    def alike(self, *kinds: str) -> list[list[Path]]:
+        """Return the paths of these kinds, those with the same columns together."""
+        groups: dict[str, list[Path]] = {}
+        for kind in kinds:
+            for path in self.of(kind):
+                groups.setdefault(f"{kind} {self.columns[path]}", []).append(path)
+        return list(groups.values())
 
     @property
     def is_empty(self) -> bool:
@@ -90,6 +111,8 @@ def main(
 
 def look_at(target: str, findings: Findings, *, is_named: bool) -> None:
     """Say what a file, folder, address or function is, and note it."""
+    from ragbench.data import describe_file
+
     path = Path(target)
     if target.startswith(("http://", "https://")):
         findings.services.append(target)
@@ -100,7 +123,7 @@ def look_at(target: str, findings: Findings, *, is_named: bool) -> None:
     elif path.is_dir():
         look_into(path, findings)
     elif path.is_file():
-        look_at_file(path, findings)
+        note(describe_file(path), findings)
     elif ":" in target:
         findings.callables.append(target)
         print(f"{target}: your function or object")
@@ -112,48 +135,40 @@ def look_into(folder: Path, findings: Findings) -> None:
     """Look at a folder: a data set as a whole, else each of its files and folders."""
     from ragbench.data import describe_file
 
-    if folder != Path():
-        described = describe_file(folder)
-        if described.kind:
-            note(described, findings)
-            return
-    entries = [
-        path
-        for path in sorted(folder.iterdir())
-        if not path.name.startswith((".", "_")) and path.name not in SKIPPED
-    ]
+    entries = [path for path in sorted(folder.iterdir()) if is_looked_at(path)]
     for path in entries[:MOST_FILES]:
         if path.is_dir():
             look_into_data(path, findings)
         else:
-            look_at_file(path, findings)
+            note(describe_file(path), findings)
     if len(entries) > MOST_FILES:
         print(f"{folder}: {len(entries) - MOST_FILES} more were not looked at; name them")
 
 
+def is_looked_at(path: Path) -> bool:
+    """Tell whether a file may be data, or a folder may hold some."""
+    if path.name.startswith((".", "_")) or path.suffix in NO_DATA:
+        return False
+    return path.is_dir() or path.stem.lower() not in SKIPPED
+
+
 def look_into_data(folder: Path, findings: Findings) -> None:
-    """Look at a folder within: a data set, data sets below data/, or documents."""
+    """Look at a folder within: a data set, else the tables that it holds, else documents."""
     from ragbench.data import describe_file
+    from ragbench.data.files import TABLE_ENDINGS, ending_of
 
     described = describe_file(folder)
-    if described.kind or folder.name != "data":
+    has_tables = any(ending_of(path) in TABLE_ENDINGS for path in folder.iterdir())
+    if described.kind in SETS or not (has_tables or folder.name == "data"):
         note(described, findings)
     else:
         look_into(folder, findings)
 
 
-def look_at_file(path: Path, findings: Findings) -> None:
-    """Say what the reader takes a file for."""
-    from ragbench.data import describe_file
-
-    if path.suffix in (".py", ".ipynb", ".toml", ".lock", ".yml", ".yaml", ".sh"):
-        return
-    note(describe_file(path), findings)
-
-
 def note(described: Any, findings: Findings) -> None:
     """Print a line about a path, and keep it by kind."""
     findings.paths.setdefault(described.kind, []).append(described.path)
+    findings.columns[described.path] = columns_text(described.columns)
     if not described.kind:
         print(f"{described.path}: not read: {described.reason}")
         return
@@ -232,17 +247,20 @@ def unused_name(name: str, lines: Sequence[str]) -> str:
 
 def dataset_name(findings: Findings) -> str:
     """Return what `dataset` is set to: the first set that is there or will be loaded."""
-    for kind in ("campus", "beir"):
+    for kind in SETS:
         if findings.of(kind):
             return str(findings.of(kind)[0])
     if findings.databases:
         return "db:own"
-    for kind in LOAD:
-        if findings.of(kind):
-            return findings.of(kind)[0].stem
+    return loaded_name(findings) or "campus"
+
+
+def loaded_name(findings: Findings) -> str:
+    """Return the name of the set that tables and documents are loaded into; "" without any."""
     if findings.of("document"):
         return document_folder(findings).name or "documents"
-    return "campus"
+    files = [path for kind in LOAD for path in findings.of(kind)]
+    return files[0].name.partition(".")[0] if files else ""
 
 
 def document_folder(findings: Findings) -> Path:
@@ -253,33 +271,29 @@ def document_folder(findings: Findings) -> Path:
 
 def next_commands(findings: Findings) -> list[str]:
     """Return the commands that go on from here, in order."""
-    commands = []
-    answers = [*findings.of("answers"), *findings.of("traces")]
-    if answers:
-        commands.append(f"ragbench score {quoted(answers)}")
+    commands = [f"ragbench score {quoted(files)}" for files in findings.alike("answers", "traces")]
     if findings.of("qrels") and findings.of("run"):
         files = [findings.of("qrels")[0], *findings.of("run")]
         commands.append(f"ragbench trec {quoted(files)}")
-    if len(findings.of("numbers")) > 1:
-        commands.append(f"ragbench significance {quoted(findings.of('numbers')[:2])}")
-    if findings.of("ratings"):
-        commands.append(f"ragbench agree {quoted(findings.of('ratings')[:1])}")
-    name = shlex.quote(dataset_name(findings))
-    for kind in LOAD[:-1]:
-        for path in findings.of(kind):
-            commands.append(f"ragbench load {kind} {shlex.quote(str(path))} --name {name}")
+    for files in findings.alike("numbers"):
+        if len(files) > 1:
+            commands.append(f"ragbench significance {quoted(files)}")
+    name = shlex.quote(loaded_name(findings))
     if findings.of("document"):
         folder = shlex.quote(str(document_folder(findings)))
         commands.append(f"ragbench load documents {folder} --name {name}")
-        if not findings.of("questions"):
-            commands.append(f"ragbench draft {name}")
+    for kind in LOAD:
+        for path in findings.of(kind):
+            commands.append(f"ragbench load {kind} {shlex.quote(str(path))} --name {name}")
     if findings.databases:
         commands.append("export OWN_DATABASE_URL=…   # the address that you named")
     if findings.services or findings.databases:
         commands.append("ragbench doctor --online")
-    if name != "campus" or not commands:
-        commands.append("ragbench run")
-    return commands
+    has_questions = findings.of("questions") or any(map(findings.of, SETS))
+    if findings.of("document") and not has_questions:
+        commands.append(f"ragbench draft {name}")
+    is_measured_alone = commands and dataset_name(findings) == "campus"
+    return commands if is_measured_alone else [*commands, "ragbench run"]
 
 
 def quoted(paths: Sequence[Path]) -> str:

@@ -55,18 +55,38 @@ def main(
     added = read_added(kind, path, settings, read_columns(columns), language, present, limit)
     for note in added.notes:
         say(note)
-    merged = added if present is None else merge(present, added, by_page=kind == "documents")
-    print(f"{folder}: {describe(merged)}")
-    if merged.passages.empty and not merged.questions.empty:
-        say(f"it has no passages to search: ragbench load documents FOLDER --name {name}")
+    if present is not None:
+        check_language(path, added, folder, present, language)
+        added = merge(present, added, by_page=kind == "documents")
+    print(f"{folder}: {describe(added)}")
     if dry_run:
-        print_first(merged)
+        print_first(added)
         print("nothing was written (--dry-run)")
         return
     from ragbench.data import write_dataset
 
-    write_dataset(merged, folder)
-    print(f"next: ragbench run -d {name}")
+    write_dataset(added, folder)
+    print(f"next: {next_command(added, name)}")
+
+
+def next_command(dataset: Dataset, name: str) -> str:
+    """Return the command that goes on from a data set."""
+    if dataset.passages.empty:
+        return f"ragbench load documents FOLDER --name {name}, for passages to search"
+    if dataset.questions.empty:
+        return f"ragbench load questions FILE --name {name}, or ragbench draft {name}"
+    return f"ragbench run -d {name}"
+
+
+def check_language(
+    path: str, added: Dataset, folder: Path, present: Dataset, requested: str
+) -> None:
+    """Refuse to put Russian rows among English ones, or the other way, unless that is said."""
+    if not requested and added.language != present.language:
+        raise BenchError(
+            f"{path} is {added.language}, and {folder} is {present.language}: --language "
+            f"{added.language} keeps it beside, --language {present.language} puts it there"
+        )
 
 
 def check_kind(kind: str, path: str) -> None:
@@ -118,7 +138,6 @@ def read_added(
     from ragbench.data.building import Builder
     from ragbench.data.files import iter_batches, naming
 
-    language = language or (present.language if present is not None else "")
     if kind == "database":
         from ragbench.store import read_database
 
@@ -159,9 +178,11 @@ def merge(present: Dataset, added: Dataset, *, by_page: bool) -> Dataset:
             extras[name] = join(without(present.extras[name], frame, frame.columns[0]), frame)
     questions = without(present.questions, added.questions, "question_id")
     labels = without(present.labels, added.questions, "question_id")
-    n_replaced = len(present.questions) - len(questions) + len(present.passages) - len(passages)
-    if n_replaced:
-        say(f"{n_replaced} passages and questions that were there are replaced")
+    same = present.passages["passage_id"].isin(added.passages["passage_id"])
+    n_replaced = len(present.questions) - len(questions)
+    n_gone = len(present.passages) - len(passages) - int(same.sum())
+    if n_replaced or n_gone:
+        say(f"{n_replaced} questions and {n_gone} passages that were there are replaced")
     return replace(
         present,
         passages=join(passages, added.passages),
@@ -186,7 +207,7 @@ def describe(dataset: Dataset) -> str:
     labelled = dataset.labels["question_id"].nunique()
     parts = [
         f"{len(dataset.passages):,} passages",
-        f"{len(dataset.questions):,} questions, {labelled:,} of them with relevant passages",
+        f"{len(dataset.questions):,} questions ({labelled:,} with relevant passages)",
     ]
     for name, frame in dataset.extras.items():
         parts.append(f"{name} {frame[frame.columns[0]].nunique():,}")
