@@ -33,6 +33,7 @@ MAJOR = 18  # the newer of the two that the wheel brings
 PORT = 5432  # names the socket's file; no port is opened
 LONGEST_SOCKET_PATH = 100  # bytes; macOS takes 103, Linux 107
 START_SECONDS = 60
+STOP_SECONDS = 10
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  where Linux keeps memory that processes share
 LEAST_SHARED_MEMORY = (
     2**30
@@ -86,8 +87,12 @@ def start_server(folder: Path) -> str:
 def stop_server(folder: Path) -> None:
     """Stop the server of a folder, whoever uses it, and end every process of it."""
     folder = folder.expanduser().resolve()
-    if (folder / "data" / "postmaster.pid").exists():
-        run_program(folder, "pg_ctl", "-D", "data", "-m", "fast", "-w", "stop")
+    wait = ("-w", "-t", str(STOP_SECONDS))
+    # One that has just begun to recover from a crash misses the first word.
+    for mode in ("fast", "immediate"):
+        if (folder / "data" / "postmaster.pid").exists():
+            with contextlib.suppress(BenchError):
+                run_program(folder, "pg_ctl", "-D", "data", "-m", mode, *wait, "stop")
     end_processes(folder)
 
 
@@ -247,11 +252,11 @@ def run_program(folder: Path, program: str, *arguments: str) -> None:
 def last_words(folder: Path, words: str) -> str:
     """Return the last error of a program or of the server's log."""
     log = folder / "data" / "server.log"
-    lines = words.splitlines()
+    lines = words.splitlines() or ["it says nothing"]
     if log.is_file():
-        lines += log.read_text(errors="replace").splitlines()[-50:]
+        lines = log.read_text(errors="replace").splitlines()[-50:] + lines
     errors = [line for line in lines if "FATAL:" in line or "error:" in line]
-    return (errors or lines or ["it says nothing"])[-1].strip()
+    return (errors or lines)[-1].strip()
 
 
 def find_programs(folder: Path) -> Path:
