@@ -8,14 +8,19 @@ sentence, with the columns that were seen and the option to type.
 'When does it open?'
 """
 
+from ragbench.core.numbers import read_numbers
 from ragbench.data.answers import Answers, iter_answers, read_answers
-from ragbench.data.columns import parse_columns
-from ragbench.data.datasets import from_objects, limit_dataset, read_dataset, write_dataset
-from ragbench.data.describing import Description, describe_file
+from ragbench.data.datasets import (
+    Description,
+    describe_file,
+    from_objects,
+    limit_dataset,
+    read_dataset,
+    write_dataset,
+)
 from ragbench.data.documents import read_documents
 from ragbench.data.files import LeftOut, Table, read_table
 from ragbench.data.trec import Judged, read_qrels, read_run
-from ragbench.data.values import read_numbers
 
 __all__ = [
     "Answers",
@@ -27,7 +32,6 @@ __all__ = [
     "from_objects",
     "iter_answers",
     "limit_dataset",
-    "parse_columns",
     "read_answers",
     "read_dataset",
     "read_documents",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.errors import BenchError
+from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Sample
 from ragbench.data.columns import Columns, check_answers, choose_columns, text_of
 from ragbench.data.files import LeftOut, Table, iter_batches, naming, read_table, rows_of_columns
@@ -30,7 +31,7 @@ from ragbench.data.passages import (
     read_references,
 )
 from ragbench.data.traces import is_trace_export, rows_of_traces
-from ragbench.data.values import Row, as_list, find, read_numbers, unpack
+from ragbench.data.values import Row, as_list, find, unpack
 from ragbench.data.vocabulary import LISTS, field_of, normalize
 
 Source = Any  # a path, rows, a frame, or several of them: see read_answers

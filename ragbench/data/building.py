@@ -13,12 +13,13 @@ import pandas as pd
 
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import EXTRAS, GROUPED_LABELS, PASSAGES, QUESTIONS, frame_of
+from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
 from ragbench.data.columns import choose_columns, text_of
 from ragbench.data.files import LeftOut, Table
 from ragbench.data.messages import is_dialogue, read_turns
 from ragbench.data.passages import read_grades, read_labels, read_passages, read_references
-from ragbench.data.values import Row, as_list, clean, find, read_numbers, read_truth
+from ragbench.data.values import Row, as_list, clean, find, read_truth
 from ragbench.data.vocabulary import FIELDS, NEEDED
 
 BASE = (PASSAGES, QUESTIONS, GROUPED_LABELS)
@@ -57,7 +58,10 @@ class Builder:
                 if is_written:
                     rows = [tuple(_as_written(row[column]) for column in names)]
                 else:
-                    rows = self.read_row(name, values, text_of(values, "id") or str(number))
+                    row_id = text_of(values, "id")
+                    if name == "passages":
+                        row_id = row_id or text_of(values, "passage_id")
+                    rows = self.read_row(name, values, row_id or str(number))
                 self.keep(name, rows)
             except BenchError as error:
                 self.left_out.append(LeftOut(f"row {number}", str(error)))
@@ -90,7 +94,10 @@ class Builder:
                 cells[column.name] = read_truth(value) if column.type == "truth" else value
         if cells[NEEDED[name]] in ("", None):
             raise BenchError(f"{NEEDED[name]} is {values[NEEDED[name]]!r}; write one")
-        ratings: Row = read_labels(values["labels"]) if name == "ratings" else {"": None}
+        ratings: Row = {"": None}
+        if name == "ratings":
+            one = {text_of(values, "rater") or "": values["value"]}
+            ratings = read_labels(values["labels"]) or one
         rows = []
         for rater, rating in ratings.items():
             cells |= {"rater": rater, "value": rating}
@@ -145,13 +152,12 @@ class Builder:
         ids_by_url: dict[str, list[str]] = {}
         for row in self.passages.values():
             ids_by_url.setdefault(row[2], []).append(row[0])
-        urls = ids_by_url.keys() - self.passages.keys()
-        for number, (question_id, url) in enumerate([*self.pages, *self.labels], PAGES):
-            keys = [(question_id, passage_id) for passage_id in ids_by_url.get(url, [url])]
-            if url in urls:
-                self.labels.pop((question_id, url), None)
+        named = [key for key in self.labels if key[1] in ids_by_url.keys() - self.passages.keys()]
+        for number, key in enumerate([*self.pages, *named], PAGES):
+            self.labels.pop(key, None)
+            keys = [(key[0], passage_id) for passage_id in ids_by_url.get(key[1], key[1:])]
             if not self.labels.keys() & keys:  # else a passage of it is labelled already
-                self.labels.update(dict.fromkeys(keys, (1.0, number)))
+                self.labels |= dict.fromkeys(keys, (1.0, number))
 
     def build(self, name: str, language: str = "") -> Dataset:
         """Make the data set. Raises BenchError where it has neither questions nor passages."""
@@ -168,7 +174,8 @@ class Builder:
             self.notes.append(f"{count}, the first {row.place}: {row.reason}")
         if not any(self.rows.values()):
             raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
-        texts = "".join(row[1] for row in self.rows["questions"]).lower()
+        told_by = self.rows["questions"] or list(self.passages.values())[:1000]
+        texts = "".join(row[1] for row in told_by).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         language = language or ("ru" if is_russian else "en")
         frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}

@@ -6,7 +6,7 @@ Anything else is refused.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,19 +33,6 @@ class Columns:
         return values
 
 
-def parse_columns(options: Iterable[str]) -> dict[str, str]:
-    """Read what stands behind `--column`: answer=bot_answer → {"answer": "bot_answer"}."""
-    columns = {}
-    for option in options:
-        name, _, column = option.partition("=")
-        if not column:
-            raise BenchError(
-                f"--column {option!r} names no column; write --column answer=bot_answer"
-            )
-        columns[check_field(name)] = column
-    return columns
-
-
 def choose_columns(
     table: Table, named: Mapping[str, str], fields: Sequence[str] = SAMPLE_FIELDS
 ) -> Columns:
@@ -69,14 +56,12 @@ def choose_columns(
         if name in record and name not in paths and _has_value(table, record[name]):
             paths[name] = record[name]
     read = {_column_of(path, seen) for candidates in paths.values() for path in candidates}
-    by_field: dict[str, list[str]] = {}
-    for column in seen:
-        name = field_of(column) or ""
-        is_ignored = column in read or normalize(column) in record.get("ignore", ())
-        if name in fields and name not in paths and not is_ignored:
-            by_field.setdefault(name, []).append(column)
-    for name, columns in by_field.items():
-        if name != "labels" and _values_differ(table, columns):
+    taken = read | {column for column in seen if normalize(column) in record.get("ignore", ())}
+    for name in fields:
+        columns = [column for column in seen if field_of(column) == name and column not in taken]
+        if name in paths or not columns:
+            continue
+        if len(columns) > 1 and name != "labels" and _values_differ(table, columns):
             option = shlex.quote(f"{name}={columns[-1]}")
             both = " and ".join(columns)
             raise BenchError(f"{both} could both be the {name}; say which: --column {option}")
@@ -142,7 +127,7 @@ def _column_of(path: str, columns: list[str]) -> str:
 
 def _values_differ(table: Table, columns: list[str]) -> bool:
     """Whether columns say different things in any row; copies of one column are no doubt."""
-    for row in table.rows if len(columns) > 1 else ():
+    for row in table.rows:
         cells = [row.get(column) for column in columns]
         if len({str(cell) for cell in cells if not is_missing(cell)}) > 1:
             return True

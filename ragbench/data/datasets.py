@@ -1,28 +1,48 @@
-"""Data sets: a folder, a file or objects into passages, questions and labels, and back."""
+"""Data sets: a folder, a file or objects into passages, questions and labels, and back.
+
+And what a file or a folder is, as `ragbench init` says it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
 from ragbench.data.answers import rows_of_objects, unfold
 from ragbench.data.building import Builder
-from ragbench.data.documents import read_documents
+from ragbench.data.columns import check_answers, choose_columns
+from ragbench.data.documents import DOCUMENT_ENDINGS, find_documents, read_documents
 from ragbench.data.files import TABLE_ENDINGS, Table, ending_of, iter_batches, naming
-from ragbench.data.trec import read_qrels
-from ragbench.data.vocabulary import FILES
+from ragbench.data.traces import is_trace_export
+from ragbench.data.trec import read_qrels, read_run
+from ragbench.data.vocabulary import FIELDS, FILES, KINDS
 
 LANGUAGES = ("en", "ru")
 # Where the sample data lie: in an installed package, and in a checkout.
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = (PACKAGE / "shipped" / "data", PACKAGE.parent / "data")
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the reader takes a path for. kind "" with a reason: it is not read.
+
+    columns: field → column of a table.
+    """
+
+    path: Path
+    kind: str
+    columns: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
 
 
 def read_dataset(
@@ -83,25 +103,22 @@ def role_of_file(path: Path) -> tuple[str, str]:
 def _read_folder(folder: Path, required: str, preferred: str, builder: Builder) -> str:
     """Read the files of a folder in one language, and return which; "" where no name says it."""
     roles = {path: role_of_file(path) for path in sorted(folder.iterdir())}
-    languages = sorted({language for role, language in roles.values() if role} - {""})
+    tables = [path for path in roles if ending_of(path) in TABLE_ENDINGS]
+    if len(tables) == 1 and not roles[tables[0]][0]:
+        roles = {tables[0]: ("questions", "")}
+    languages = sorted({language for role, language in roles.values() if role and language})
+    if not any(role for role, _ in roles.values()):
+        names = ", ".join(path.name for path in tables) or "no table"
+        raise BenchError(f"{folder}: holds {names}; name one chunks.jsonl, another questions.jsonl")
     if required and required not in languages:
-        raise BenchError(
-            f"{folder}: is not there in {required}, but in {', '.join(languages) or 'one'}"
-        )
+        there = ", ".join(languages) or "one"
+        raise BenchError(f"{folder}: is not there in {required}, but in {there}")
     language = preferred if preferred in languages else "".join(languages[:1])
     # Passages first: others name them by id.
     for role in FILES:
         for path, role_of_path in roles.items():
             if role_of_path in {(role, ""), (role, language)}:
                 _read_file(path, role, builder)
-    if not any(role for role, _ in roles.values()):
-        tables = [path for path in roles if ending_of(path) in TABLE_ENDINGS]
-        if len(tables) != 1:
-            names = ", ".join(path.name for path in tables) or "no table"
-            raise BenchError(
-                f"{folder}: holds {names}; name one chunks.jsonl, another questions.jsonl"
-            )
-        _read_file(tables[0], "questions", builder)
     judged = [*folder.glob("qrels/test.tsv*"), *folder.glob("qrels/*.tsv*"), *folder.glob("qrels*")]
     for path in [path for path in judged if path.is_file()][:1]:
         _add_qrels(path, builder)
@@ -122,21 +139,15 @@ def _add_qrels(path: Path, builder: Builder) -> None:
     """Label by judgements; questions without any are those of other splits, and go."""
     qrels = read_qrels(path).frame
     asked = set(qrels["question_id"])
-    questions = [row for row in builder.rows["questions"] if row[0] in asked]
-    builder.rows["questions"] = questions
-    unknown = asked - {row[0] for row in questions}
-    if unknown:
-        builder.notes.append(
-            f"{len(unknown):,} judged queries have no text, such as {min(unknown)!r}"
-        )
+    builder.rows["questions"] = [row for row in builder.rows["questions"] if row[0] in asked]
+    there = {row[0] for row in builder.rows["questions"]}
     # ArguAna and Quora ask with passages: BEIR takes the question itself out of what was found.
     same = asked & builder.passages.keys()
     if same:
-        builder.notes.append(
-            f"{len(same):,} questions are passages themselves, which are no answer to them"
-        )
+        count = f"{len(same):,} questions"
+        builder.notes.append(f"{count} are passages themselves, which are no answer to them")
     for question_id, passage_id, grade in qrels.itertuples(index=False):
-        if question_id != passage_id and question_id not in unknown:
+        if question_id != passage_id and question_id in there:
             builder.labels[question_id, passage_id] = (grade, len(builder.labels))
 
 
@@ -162,7 +173,22 @@ def from_objects(
         builder.add("passages", Table(rows_of_objects(documents, "text"), start=0))
     if len(questions):
         builder.add("questions", Table(rows_of_objects(questions)))
-    return builder.build(name, language)
+    dataset = builder.build(name, language)
+    if documents is not None:
+        check_labels(dataset)
+    return dataset
+
+
+def check_labels(dataset: Dataset) -> None:
+    """Refuse relevant ids of which no document has one: every search would look useless."""
+    known = set(dataset.passages["passage_id"])
+    labelled = dataset.labels["passage_id"]
+    if len(labelled) and not labelled.isin(known).any():
+        names = ", ".join(list(known)[:3]) or "no ids"
+        raise BenchError(
+            f"relevant names {labelled.iloc[0]!r}, which is the id of no document; they have "
+            f"{names}: name the column of ids `id`"
+        )
 
 
 def limit_dataset(dataset: Dataset, limit: int) -> Dataset:
@@ -172,13 +198,11 @@ def limit_dataset(dataset: Dataset, limit: int) -> Dataset:
     """
     names = dataset.questions["question_id"]
     hashes = names.map(lambda name: hashlib.sha256(name.encode()).hexdigest())
-    is_chosen = hashes.rank() <= limit
-    is_kept = dataset.labels["question_id"].isin(names[is_chosen])
-    return replace(
-        dataset,
-        questions=dataset.questions[is_chosen].reset_index(drop=True),
-        labels=dataset.labels[is_kept].reset_index(drop=True),
-    )
+    chosen = names[hashes.rank() <= limit]
+    frames = {"questions": dataset.questions, "labels": dataset.labels}
+    for key, frame in frames.items():
+        frames[key] = frame[frame["question_id"].isin(chosen)].reset_index(drop=True)
+    return replace(dataset, **frames)
 
 
 def write_dataset(dataset: Dataset, folder: str | Path) -> None:
@@ -206,3 +230,52 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
         if folder.exists():
             folder.rename(Path(scratch, "old"))
         new.rename(folder)
+
+
+def describe_file(path: str | Path) -> Description:
+    """Return what the reader takes a file or a folder for."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            return Description(path, _kind_of_folder(path))
+        for kind, read in {"qrels": read_qrels, "run": read_run}.items():
+            with suppress(BenchError):
+                read(path)
+                return Description(path, kind)
+        if ending_of(path) in TABLE_ENDINGS:
+            return _describe_table(path)
+        if path.suffix.lower() in DOCUMENT_ENDINGS:
+            return Description(path, "document")
+        raise BenchError(
+            f"is none of {', '.join((*TABLE_ENDINGS, *DOCUMENT_ENDINGS))}; save it as one"
+        )
+    except BenchError as error:
+        return Description(path, "", reason=str(error).removeprefix(f"{path.name}: "))
+
+
+def _kind_of_folder(folder: Path) -> str:
+    """Return beir, campus for another data set, or document."""
+    roles = {role_of_file(path)[0] for path in folder.iterdir()} - {""}
+    if roles:
+        return "beir" if any(folder.glob("qrels*")) else "campus"
+    find_documents(folder)
+    return "document"
+
+
+def _describe_table(path: Path) -> Description:
+    with naming(path):
+        table = next(iter_batches(path))
+        if table.rows and is_trace_export(table.rows):
+            return Description(path, "traces")
+        columns = choose_columns(table, {}, FIELDS)
+        there = {*columns.paths, *table.columns}
+        kinds = [kind for kind, fields in KINDS if there.issuperset(fields)]
+        kind = role_of_file(path)[0] or next(iter(kinds), "")
+        if not kind and "id" in columns.paths and columns.unread:
+            with suppress(BenchError):
+                for column in columns.unread:
+                    read_numbers([row.get(column) for row in table.rows], column)
+                kind = "numbers"
+        if not kind:
+            check_answers(columns, table)
+    return Description(path, kind, {name: paths[0] for name, paths in columns.paths.items()})

@@ -35,10 +35,8 @@ TABLE_ENDINGS = (*JSON_ENDINGS, *TEXT_CELLS, ".parquet")
 BATCH = 10_000  # rows that are in memory at once
 MAX_ROWS = 1_000_000  # of a table that is read whole
 MAX_BYTES = 2**29  # of such a table, unpacked; and of a thousand rows of Parquet
-MAX_VALUE = 2**26  # characters of one value of JSON, and of one line of CSV
-CHUNK = 2**20  # characters of JSON that are read at once
+MAX_VALUE = 2**26  # characters of a line, and of JSON that is not one object a line
 SAMPLE = 2**22  # bytes that tell the encoding
-SEPARATORS = {False: re.compile(r"\s*"), True: re.compile(r"[\s,\]]*")}  # outside, inside of a list
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,8 @@ def naming(path: Path) -> Iterator[None]:
         raise BenchError(f"{path.name}: is not UTF-8 throughout; save it as UTF-8") from None
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise BenchError(f"{path.name}: cannot be read ({error}); fetch or save it again") from None
+    except RecursionError:
+        raise BenchError(f"{path.name}: is nested too deeply; write flat objects") from None
     except BenchError as error:
         raise BenchError(f"{path.name}: {str(error).removeprefix(f'{path.name}: ')}") from None
 
@@ -241,61 +241,47 @@ def check_columns(columns: list[str]) -> None:
 
 def _json_rows(path: Path) -> Iterator[Row | LeftOut]:
     with open_text(path) as file:
-        values = iter_json(file)
-        first = list(itertools.islice(values, 2))
-        # An object alone in its file may hold the rows, or columns; one of many is a row.
-        if len(first) == 1 and isinstance(first[0], dict):
-            first = unwrap(first[0])
+        parsed = map(_parse_line, itertools.count(1), _lines(file))
+        values: Iterator[Any] = filter(None, parsed)
+        first: list[Any] = list(itertools.islice(values, 2))
+        if first and isinstance(first[0], LeftOut):
+            first = _parse_whole(path)  # an object of several lines
+            values = iter(())
+        # A value alone in its file may hold the rows, or columns; one of many is a row.
+        if len(first) == 1:
+            first = unwrap(first[0]) if isinstance(first[0], dict) else first[0]
         for value in itertools.chain(first, values):
             if not isinstance(value, dict | LeftOut):
                 raise BenchError("holds no objects; write a list of objects, or one object a line")
             yield value
 
 
-def iter_json(file: TextIO) -> Iterator[Any]:
-    """Yield the values of a text one by one: of one list its items, else one after the other.
+def _parse_line(number: int, line: str) -> Any:
+    """Return the value of a line, a LeftOut where it is no JSON, None where it is empty."""
+    try:
+        return DECODER.decode(line) if line.strip() else None
+    except json.JSONDecodeError as error:
+        return LeftOut(f"line {number}", f"is no JSON ({error.msg})")
+    except BenchError as error:
+        raise BenchError(f"line {number}: {error}") from None
 
-    A line that is no JSON is a LeftOut. Raises BenchError for a key that stands twice, for a value
-    that is nested too deeply or too long, and for broken JSON inside a list.
-    """
-    text, start, line = "", 0, 1
-    is_list = is_end = False
-    while True:
-        value_start = SEPARATORS[is_list].match(text, start).end()  # type: ignore[union-attr]
-        line += text.count("\n", start, value_start)
-        start = value_start
-        if text[start : start + 1] == "[":
-            is_list = True
-            start += 1
-            continue
-        try:
+
+def _parse_whole(path: Path) -> list[Any]:
+    """Return the values of a text, one after the other; each may have several lines."""
+    with open_text(path) as file:
+        text = file.read(MAX_VALUE).rstrip()
+        if file.read(1):
+            raise BenchError(f"has more than {MAX_VALUE:,} characters; write one object a line")
+    values = []
+    end = 0
+    try:
+        while end < len(text):
+            start = re.compile(r"\s*").match(text, end).end()  # type: ignore[union-attr]
             value, end = DECODER.raw_decode(text, start)
-            is_cut = end == len(text) and not is_end  # a number may go on
-        except json.JSONDecodeError as error:
-            is_cut = error.pos > len(text) - 12 or error.msg.startswith("Unterminated")
-            value = LeftOut(f"line {line}", f"is no JSON ({error.msg})")
-            line_end = text.find("\n", start)
-            end = line_end if line_end > 0 else len(text)
-        except RecursionError:
-            raise BenchError(f"line {line}: is nested too deeply; write flat objects") from None
-        except BenchError as error:
-            raise BenchError(f"in the value from line {line}: {error}") from None
-        if start == len(text) and is_end:
-            return
-        if is_cut and not is_end:
-            if len(text) - start > MAX_VALUE:
-                raise BenchError(
-                    f"line {line}: a value has more than {MAX_VALUE:,} characters; split it"
-                )
-            # Twice as much each time: a long value is looked at few times.
-            more = file.read(max(CHUNK, len(text) - start))
-            text, start, is_end = text[start:] + more, 0, not more
-            continue
-        if is_list and isinstance(value, LeftOut):
-            raise BenchError(f"{value.place}: {value.reason}; correct it")
-        yield value
-        line += text.count("\n", start, end)
-        start = end
+            values.append(value)
+    except json.JSONDecodeError as error:
+        raise BenchError(f"line {error.lineno}: is no JSON ({error.msg}); correct it") from None
+    return values
 
 
 def unwrap(value: Row) -> list[Any]:

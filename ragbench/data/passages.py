@@ -62,18 +62,15 @@ def _passage(item: Any, name: str) -> Passage:
     # LangChain's dumpd keeps a document under `kwargs`, Haystack's pipelines under `document`.
     inner = first_found(item, ("kwargs", "document"))
     item = inner if isinstance(inner, dict) else item
-    parts = {
-        part: first_found(item, LISTS[f"passage_{part}s"])
-        for part in ("text", "id", "url", "title")
-    }
-    texts = {
-        part: clean(str(value)) for part, value in parts.items() if isinstance(value, str | int)
-    }
-    name = name or texts.get("id", "")
-    if "text" not in texts and not name:
+    texts = {}
+    for part in ("text", "id", "url", "title"):
+        value = first_found(item, LISTS[f"passage_{part}s"])
+        texts[part] = clean(str(value)) if isinstance(value, str | int) else None
+    text, name = texts.pop("text"), name or texts["id"] or ""
+    if text is None and not name:
         seen = ", ".join(map(str, item)) if isinstance(item, dict) else repr(item)[:60]
         raise BenchError(f"a passage has no text; it has {seen}; {HOW_TO_WRITE}")
-    return Passage(texts.get("text"), name, texts.get("url", ""), texts.get("title", ""))
+    return Passage(text, name, texts["url"] or "", texts["title"] or "")
 
 
 def read_references(cell: Any) -> tuple[str, ...]:
@@ -117,13 +114,11 @@ def read_grades(cell: Any) -> list[tuple[str, float, int]]:
 
 def read_id_groups(cell: Any) -> tuple[tuple[str, ...], ...] | None:
     """Return the groups of relevant ids, without grades of 0 and below; None for an empty cell."""
-    if is_missing(unpack(cell)):
-        return None
-    groups: dict[int, list[str]] = {}
+    groups: dict[int, tuple[str, ...]] = {}
     for name, grade, number in read_grades(cell):
         if grade > 0:
-            groups.setdefault(number, []).append(name)
-    return tuple(map(tuple, groups.values()))
+            groups[number] = (*groups.get(number, ()), name)
+    return None if is_missing(unpack(cell)) else tuple(groups.values())
 
 
 def read_labels(cells: Mapping[str, Any]) -> Row:

@@ -21,14 +21,20 @@ from ragbench.data.passages import read_grades
 from ragbench.data.values import DECODER
 
 PAIR = ["question_id", "passage_id"]
-# What the words of a line are; those with other names are read by nobody.
-QRELS = ("question_id", "iteration", "passage_id", "grade")
-RUN = ("question_id", "q0", "passage_id", "rank", "similarity", "tag")
-# BEIR leaves the iteration out, others the tag.
-SHORTER = {3: (*PAIR, "grade"), 5: RUN[:5]}
 NUMBERS = ("grade", "rank", "similarity")
+# What the words of a line are, by how many there are; other words than these are read by nobody.
 READ = (*PAIR, *NUMBERS)
-FORMS = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
+FORMS = {
+    "grade": {
+        4: ("question_id", "iteration", "passage_id", "grade"),
+        3: (*PAIR, "grade"),  # BEIR leaves the iteration out
+    },
+    "similarity": {
+        6: ("question_id", "q0", "passage_id", "rank", "similarity", "tag"),
+        5: ("question_id", "q0", "passage_id", "rank", "similarity"),
+    },
+}
+SHOWN = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
 FORM_OF_JSON = "{query: {document: number}}"
 HEADERS = (b"query-id", b"query_id", b"qid", b"question_id")
 MAX_BYTES = 2**32  # of a file, unpacked
@@ -51,7 +57,7 @@ def read_qrels(path: str | Path) -> Judged:
     """
     path = Path(path)
     with naming(path):
-        frame = _read(path, QRELS)[[*PAIR, "grade"]]
+        frame = _read(path, "grade")[[*PAIR, "grade"]]
         is_odd = frame["grade"] % 1 != 0
         # A line may stand twice, but not with another grade.
         frame = frame.drop_duplicates(ignore_index=True)
@@ -74,9 +80,11 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
     """
     path = Path(path)
     with naming(path):
-        frame = _read(path, RUN)
+        frame = _read(path, "similarity")
     run = Judged(path.name.partition(".")[0], frame)
     scores = frame["similarity"].to_numpy(np.float32 if trec_eval else np.float64)
+    if not np.isfinite(scores).all():
+        raise BenchError(f"{path.name}: a score is NaN or infinite; write finite ones")
     ranks = frame["rank"].to_numpy() if "rank" in frame and not trec_eval else np.zeros(len(frame))
     (queries, _), (documents, names) = (pd.factorize(frame[column]) for column in PAIR)
     steps = np.diff(scores)[np.diff(queries) == 0]
@@ -103,29 +111,31 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
     return run
 
 
-def _read(path: Path, words: tuple[str, ...]) -> pd.DataFrame:
+def _read(path: Path, number: str) -> pd.DataFrame:
     """Return the columns of a file that are read: texts for ids, floats for numbers."""
     import pyarrow as pa
     from pyarrow import csv
 
-    number = "grade" if "grade" in words else "similarity"
     with open_bytes(path) as file:
         data = file.read(MAX_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if file.read(1):
+            raise BenchError(f"has more than {MAX_BYTES:,} bytes; split it")
     if data.startswith(b"{"):
         return _read_json(data, number)
     head, _, rest = data.partition(b"\n")
-    count = len(head.split())
-    names = words if count == len(words) else SHORTER.get(count, ())
-    if number not in names:
-        raise BenchError(f"line 1: has {count} words; write {FORMS[number]}")
-    if head.split()[0] in HEADERS:
+    words = head.split()
+    names = FORMS[number].get(len(words))
+    if names is None:
+        raise BenchError(f"line 1: has {len(words)} words; write {SHOWN[number]}")
+    if words[0] in HEADERS:
         data = rest
     # Words are parted by blanks or tabs, one or many; the parser takes one blank.
     if b"\t" in data or b"  " in data or re.search(rb" \r?\n", data):
         data = re.sub(rb"(?m)^ | (?=\r?$)", b"", re.sub(rb"[ \t]+", b" ", data))
-    types = {
-        name: pa.float64() if name in NUMBERS else pa.string() for name in names if name in READ
-    }
+    types = {}
+    for name in names:
+        if name in READ:
+            types[name] = pa.float64() if name in NUMBERS else pa.string()
     try:
         table = csv.read_csv(
             io.BytesIO(data),
@@ -134,16 +144,8 @@ def _read(path: Path, words: tuple[str, ...]) -> pd.DataFrame:
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
     except pa.ArrowInvalid as error:
-        raise BenchError(f"{error}; write {FORMS[number]}") from None
-    return check_numbers(table.to_pandas(), number)
-
-
-def check_numbers(frame: pd.DataFrame, number: str) -> pd.DataFrame:
-    """Refuse NaN and infinity."""
-    is_odd = ~np.isfinite(frame[number])
-    if is_odd.any():
-        raise BenchError(f"{frame[is_odd].iloc[0].to_dict()} holds no number; write one")
-    return frame
+        raise BenchError(f"{error}; write {SHOWN[number]}") from None
+    return table.to_pandas()
 
 
 def _read_json(data: bytes, number: str) -> pd.DataFrame:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from ragbench.core.errors import BenchError
 from ragbench.data.vocabulary import LISTS, normalize
 
 Row = dict[str, Any]
-NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")  # 1,200 may be 1200 or 1.2
 
 
 def is_missing(value: Any) -> bool:
@@ -54,7 +49,7 @@ def unpack(cell: Any) -> Any:
         return cell.tolist()
     for _ in range(2):
         text = cell.strip() if isinstance(cell, str) else ""
-        if text[:1] not in {"[", "{", '"'} or not text:
+        if text[:1] not in {"[", "{", '"'}:
             return cell
         try:
             cell = DECODER.decode(text)
@@ -113,40 +108,3 @@ def read_truth(cell: Any) -> bool | None:
     if word in LISTS["true"]:
         return True
     return False if word in LISTS["false"] else None
-
-
-def read_numbers(cells: Iterable[Any], name: str) -> np.ndarray:
-    """Read a column of numbers as people write them; NaN where a cell says that there is none.
-
-    «50%» is 0.5 and "1 200,5" is 1200.5. A comma is a decimal one where a cell of the column leaves
-    no doubt. Raises BenchError for a cell that is no number, a column of shares and other numbers,
-    and a comma that may part thousands.
-    """
-    words = [_bare_number(cell) for cell in cells]
-    filled = [word for word in words if word]
-    odd = [word for word in filled if not NUMBER.fullmatch(word)]
-    if odd:
-        raise BenchError(f"{name} holds {odd[0]!r}, no number; write a number or leave it empty")
-    shares = [word for word in filled if word.endswith("%")]
-    if 0 < len(shares) < len(filled):
-        raise BenchError(
-            f"{name} holds {shares[0]!r} and other numbers; write all as shares, or none"
-        )
-    with_comma = [word for word in filled if "," in word]
-    has_point = any("." in word for word in filled)
-    if with_comma and (has_point or all(map(THOUSANDS.fullmatch, with_comma))):
-        raise BenchError(
-            f"{name} holds {with_comma[0]!r}; write decimals with a point, thousands bare"
-        )
-    numbers = [float(word.rstrip("%").replace(",", ".") or "nan") for word in words]
-    return np.array(numbers) / (100 if shares else 1)
-
-
-def _bare_number(cell: Any) -> str:
-    """Return a cell as a word without blanks and with a plain minus; "" where nothing is there."""
-    return re.sub(r"\s+", "", "" if says_nothing(cell) else str(cell)).replace("−", "-")
-
-
-def says_nothing(cell: Any) -> bool:
-    """Whether a cell of a rating or a number is empty, or says so: NA, None, null, a dash."""
-    return is_missing(cell) or str(cell).strip().lower() in LISTS["missing"]

@@ -13,7 +13,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Passage, Sample
-from ragbench.data import files, iter_answers, parse_columns, read_answers
+from ragbench.data import files, iter_answers, read_answers
 
 USER, BOT = {"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}
 ROWS = {
@@ -164,7 +164,7 @@ def test_a_dialogue_of_two_questions_is_two_samples_of_one_cluster() -> None:
 def test_the_user_names_a_column_or_a_part_of_it(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"q": {"en": "When?"}, "bot": "8:00"}', encoding="utf-8")
-    columns = parse_columns(["question=q.en", "output=bot"])
+    columns = {"question": "q.en", "output": "bot"}
     assert read_answers(path, columns).samples == [Sample("1", "When?", "8:00")]
 
 
@@ -228,6 +228,7 @@ REFUSED_JSON = {
     "part of an object": ('{"question": {"en": "When?"}}', "is a dict with en.*--column question=COLUMN.PART"),
     "broken list": ('[{"question": "When?"}, {"question": ]', "line 1: is no JSON"),
     "deep": ('{"question": ' + "[" * 100_000, "nested too deeply"),
+    "deep, on lines": ('{\n"question": ' + "[" * 100_000, "nested too deeply"),
     "numbers": ("[1, 2]", "holds no objects"),
     "two wrappers": ('{"data": [{"a": 1}], "rows": [{"a": 1}]}', "holds rows in data and in rows"),
     "an image": ('{"question": "q", "contexts": ["data:image/png;base64,AA"]}', "a passage is an image"),

@@ -141,10 +141,7 @@ def test_beir_takes_the_question_out_of_its_own_results(tmp_path: Path) -> None:
     assert dataset.passages["text"].tolist() == ["Hours At 8.", "Hall."]
     assert dataset.questions["question_id"].tolist() == ["1"]
     assert labels_of(dataset) == [("1", "2", 2.0, 0)]
-    assert dataset.notes == (
-        "1 judged queries have no text, such as '9'",
-        "1 questions are passages themselves, which are no answer to them",
-    )
+    assert dataset.notes == ("1 questions are passages themselves, which are no answer to them",)
 
 
 DOCUMENTS = {

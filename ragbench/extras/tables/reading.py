@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ragbench.core.errors import BenchError
+from ragbench.core.numbers import read_numbers, says_nothing
 from ragbench.data.columns import check_column, choose_columns
 from ragbench.data.files import Table, naming, read_table
-from ragbench.data.values import read_numbers, says_nothing
 
 
 def read_ratings(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragbench.data import from_objects, read_dataset
-from ragbench.tiers.doubts import find_doubts, find_duplicates
+from ragbench.metrics.doubts import find_doubts, find_duplicates
 
 DATA = Path(__file__).parents[2] / "data"
 
