@@ -22,7 +22,7 @@ from ragbench.core.language import Language, load_language
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
 from ragbench.report.execute import Kernels, execute_notebook, has_tag, parameter_names
-from ragbench.report.index import write_index
+from ragbench.report.index import STATUSES, write_index
 from ragbench.report.manifest import write_manifest, write_summary
 from ragbench.report.page import write_page
 from ragbench.report.parts import DRAW_ALONE, JUPYTER_STYLE, PAGE_HTML, trusted
@@ -199,12 +199,12 @@ def make_page(page: PageRun, run: Run, kernels: Kernels, root: Path) -> None:
     page.seconds = round(time.monotonic() - begun, 1)
     page.status = "failed" if page.failure else "complete"
     if run.status == "interrupted":
-        page.status = "interrupted"
+        page.status, page.failure = "interrupted", ""
     page.finding = tagged_html(notebook, "finding")
     page.overview = tagged_html(notebook, "overview")
     fragments = notebook_fragments(notebook, run.language)
-    if page.failure:
-        fragments.insert(0, failure_html(page.failure, run.language))
+    if page.status in STATUSES:
+        fragments.insert(0, status_html(page, run.language))
     write_page(
         run.folder / f"{page.name}.html", page.title, fragments, run.language.code, is_of_run=True
     )
@@ -346,9 +346,8 @@ def tagged_html(notebook: NotebookNode, tag: str) -> Markup:
     return shown
 
 
-def failure_html(failure: str, language: Language) -> Markup:
+def status_html(page: PageRun, language: Language) -> Markup:
     """Return the sentence at the head of a page that is not complete."""
-    text = language.translate("This page is not complete.")
-    return Markup('<section class="part failed"><p><b>{}</b> {}</p></section>').format(
-        text, failure
-    )
+    text = language.translate(STATUSES[page.status])
+    said = Markup('<section class="part failed"><p><b>{}</b> {}</p></section>')
+    return said.format(text, page.failure)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -187,3 +190,33 @@ def test_a_disk_that_fills_leaves_the_older_report_as_it_was(
         run_notebooks([], out, settings=Settings())
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
     assert (out / "index.html").read_text(encoding="utf-8") == "older"
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_keeps_what_is_done_and_leaves_no_kernel(tmp_path: Path) -> None:
+    write_notebook(tmp_path, "quick", ("finding", "1 + 1"))
+    sleep = "import os, time; print(os.getpid(), flush=True); time.sleep(120)"
+    write_notebook(tmp_path, "slow", ("", sleep))
+    script = (
+        "import sys; from ragbench.core.settings import Settings\n"
+        "from ragbench.report.run import run_notebooks\n"
+        "run_notebooks(['quick.ipynb', 'slow.ipynb'], 'out', settings=Settings(),"
+        " on_progress=lambda page: print(page.name, page.status, flush=True))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    while "quick complete" not in process.stdout.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert "slow interrupted" in rest
+    assert process.returncode != 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "interrupted"
+    assert [page["status"] for page in manifest["pages"]] == ["complete", "interrupted"]
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "The run was interrupted: not all pages are there." in index
+    kernels = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert str(tmp_path) not in kernels.stdout

@@ -1,10 +1,14 @@
-"""A folder without settings, where nothing of this checkout is found."""
+"""A folder without settings, where nothing of this checkout is found; a database of the tests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+from tests.fixtures import database_url, store
+
+__all__ = ["database_url", "store"]
 
 
 @pytest.fixture(autouse=True)
