@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
     from ragbench.store import Store
 
 
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"  # set for the notebooks of a run
+
+
+def is_used(store: Store) -> bool:
+    """Tell whether a database is in use anyway: here, or by the other pages of a run."""
+    return store.is_connected or RUN_FOLDER in os.environ
+
+
 def find_readings(store: Store, inputs: Any) -> pd.DataFrame | None:
     """Return the readings that are kept for these inputs; None where there are none.
 
     inputs: whatever the readings hang on, as JSON knows it. Where no database is in use anyway,
     none is started to look into it.
     """
-    if not store.is_connected:
+    if not is_used(store):
         return None
     import sqlalchemy as sa
 
@@ -35,7 +44,7 @@ def find_readings(store: Store, inputs: Any) -> pd.DataFrame | None:
 def keep_readings(store: Store, inputs: Any, readings: pd.DataFrame) -> pd.DataFrame:
     """Keep readings in place of older ones; return them as they will be found the next time."""
     text = readings.to_json(orient="table", index=False, double_precision=15)
-    if store.is_connected:
+    if is_used(store):
         from sqlalchemy.dialects.postgresql import insert
 
         table = readings_table()

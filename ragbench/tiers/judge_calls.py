@@ -8,9 +8,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import pandas as pd
+
 from ragbench.core.metric import Metric, run_async
 from ragbench.core.progress import bar
 from ragbench.core.types import Sample, Score
+from ragbench.tiers.clock import find_readings, keep_readings
+from ragbench.tiers.common import Workbench
 from ragbench.tiers.scoring import sample_fields
 
 AT_ONCE = 128  # calls that are prepared at the same time; a judge limits itself beside that
@@ -84,3 +88,20 @@ def run_calls(
 
     run_async(run())
     return [results[place] for place in range(len(calls))]
+
+
+def keep_latencies(
+    bench: Workbench, judge: Any, samples: Sequence[Sample], latencies_ms: Sequence[float]
+) -> list[float]:
+    """Return the times of the first run on the same answers, if the judge only stands in.
+
+    Its time is no model's, and a page that is made again is then the same page.
+    """
+    if not getattr(judge, "is_stand_in", False):
+        return list(latencies_ms)
+    answers = [(sample.id, sample.question, sample.answer) for sample in samples]
+    inputs = {"what": "latency of judging", "judge": judge.name, "answers": answers}
+    kept = find_readings(bench.store, inputs)
+    if kept is None:
+        kept = keep_readings(bench.store, inputs, pd.DataFrame({"latency_ms": latencies_ms}))
+    return kept["latency_ms"].tolist()

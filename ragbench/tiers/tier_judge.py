@@ -32,7 +32,7 @@ from ragbench.metrics.pairwise import compare_answers
 from ragbench.stats import Statement, mean_intervals
 from ragbench.stats.agreement import agreement, agreement_of_people
 from ragbench.tiers.common import About, Options, Workbench, name_given
-from ragbench.tiers.judge_calls import run_calls, score_timed
+from ragbench.tiers.judge_calls import keep_latencies, run_calls, score_timed
 from ragbench.tiers.rag_metrics import (
     answer_frame,
     question_frame,
@@ -235,7 +235,9 @@ def ask_judge(
         return {**about, **explained, **values_of(request, repeats, faithful, padded, duel)}
 
     calls = [partial(try_answer, sample) for sample in samples]
-    return pd.DataFrame(run_calls(judge, calls, f"{judge.name} judges"))
+    judged = pd.DataFrame(run_calls(judge, calls, f"{judge.name} judges"))
+    latencies = keep_latencies(bench, judge, samples, judged["avg_latency_ms"].tolist())
+    return judged.assign(avg_latency_ms=latencies)
 
 
 def values_of(

@@ -34,7 +34,7 @@ from ragbench.tiers.common import (
     name_given,
     sample_rows,
 )
-from ragbench.tiers.judge_calls import run_calls, score_timed
+from ragbench.tiers.judge_calls import keep_latencies, run_calls, score_timed
 from ragbench.tiers.rag_metrics import answer_frame, question_frame
 
 CONSTANTS = {"show-all": 1.0, "hide-all": 0.0}  # judges that decide without looking
@@ -204,10 +204,13 @@ def decide(judge: Any, samples: Sequence[Sample], bench: Workbench) -> list[Deci
         return [call_function(judge, sample) for sample in samples]
     metric = parse_label("show_decision")
     calls = [partial(score_timed, judge, metric, sample) for sample in samples]
-    return [
-        Decided(score.value, latency_ms, score.status, score.reason, score.explain(bench.language))
-        for score, latency_ms in run_calls(judge, calls, f"{judge.name} decides")
-    ]
+    timed = run_calls(judge, calls, f"{judge.name} decides")
+    latencies = keep_latencies(bench, judge, samples, [each.latency_ms for each in timed])
+    decided = []
+    for (score, _), latency_ms in zip(timed, latencies, strict=True):
+        about = (score.status, score.reason, score.explain(bench.language))
+        decided.append(Decided(score.value, latency_ms, *about))
+    return decided
 
 
 def call_function(function: Callable[..., Any], sample: Sample) -> Decided:

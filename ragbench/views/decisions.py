@@ -42,7 +42,7 @@ def answer(result: Any) -> Part:
             )
         )
         total = row.tp + row.fp + row.fn + row.tn + row.failed
-        name = Markup("<b>{}</b>").format(row.system)
+        name = comparison.bold(row.system)
         filled = text.format(judge=name, failed=row.failed, total=total, reason=row.reason)
         sentences.append(Markup('<p class="more">{}</p>').format(filled))
     return Part(finding.content + Markup("").join(sentences), style="finding")

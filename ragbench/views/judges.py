@@ -55,7 +55,7 @@ def answer(result: Any) -> Part:
     failed = result.frames.judges[result.frames.judges["error"] != ""]
     for row in failed.itertuples():
         text = trusted(_("{judge} could not be asked, and nothing is said of it: {reason}"))
-        paragraphs.append(text.format(judge=bold(row.system), reason=row.error))
+        paragraphs.append(text.format(judge=comparison.bold(row.system), reason=row.error))
     people = estimate_of(result, PEOPLE, "spearman")
     if people is not None:
         text = _("Spearman's ρ of people with each other: {value}.")
@@ -72,7 +72,7 @@ def sentence(result: Any, system: str) -> Markup:
     means = result.estimates.set_index(["system", "metric"]).loc[system]
     consistency, errors = means.loc["consistency_score"], means.loc["error_rate"]
     values = {
-        "judge": bold(system),
+        "judge": comparison.bold(system),
         "consistency": comparison.mean_text(consistency, language),
         "errors": language.percent(errors["value"], 1),
     }
@@ -97,11 +97,6 @@ def sentence(result: Any, system: str) -> Markup:
         )
         values["value"] = comparison.mean_text(agreed, language)
     return trusted(text).format(**values)
-
-
-def bold(name: str) -> Markup:
-    """A name in bold."""
-    return Markup("<b>{}</b>").format(name)
 
 
 def first_scores(result: Any, system: str) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def answer(result: Any) -> Part:
     _ = language.translate
     paragraphs = []
     for row in result.estimates[result.estimates["metric"] == "context_preservation"].itertuples():
-        values = {"embedder": Markup("<b>{}</b>").format(row.system), "n": language.count(row.n)}
+        values = {"embedder": comparison.bold(row.system), "n": language.count(row.n)}
         values["value"] = language.interval(row.value, row.low, row.high)
         rates = rates_of(result, row.system, result.request.sessions)
         text = _(
