@@ -23,9 +23,7 @@ FILE = "ragbench.toml"
 PREFIX = "RAGBENCH_"
 # Of the embedded database or a PostgreSQL of one's own; not a key, since it may hold a password.
 DATABASE_URL = "RAGBENCH_DATABASE_URL"
-Aggregate = Literal[
-    "mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"
-]
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 IndexKind = Literal["exact", "hnsw", "ivfflat", "own"]
 
 

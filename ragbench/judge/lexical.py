@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import load_language, mark
+from ragbench.judge.own import OpenJudge
 from ragbench.judge.words import (
     SUPPORTED,
     denies,
@@ -36,7 +37,7 @@ Strings = Sequence[str]
 Values = dict[str, Any]  # of a reply, by field
 
 
-class OfflineJudge:
+class OfflineJudge(OpenJudge):
     """A judge without a model. Deterministic: every repeat answers alike.
 
     language: of its reasons, "en" or "ru". A prompt of COMPARED is answered by comparing two of
@@ -50,12 +51,6 @@ class OfflineJudge:
     def __init__(self, language: str = "en") -> None:
         self.language = load_language(language or "en")
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        """Nothing is open."""
-
     async def ask(self, prompt: Prompt[Shape], *, repeat: int = 0, **values: Texts) -> Shape:
         """See `ragbench.metrics.judging.Judge`."""
         if prompt.name in COMPARED:
@@ -68,9 +63,7 @@ class OfflineJudge:
             raise Unmeasured(
                 "judge_error", f"the {self.name} judge cannot answer {prompt.name}; name a model"
             )
-        levels = getattr(prompt.shape, "LEVELS", None)
-        more = {"levels": levels} if levels else {}
-        return prompt.shape.model_validate(answer(**values, **more))
+        return prompt.shape.model_validate(answer(**values))
 
     def say(self, message: str, **facts: Any) -> str:
         """Write a reason in the language of the page."""
@@ -100,13 +93,16 @@ class OfflineJudge:
 
     def rate_halves(self, text: str, others: Strings) -> Values:
         """A text that others carry: 2, half of it: 1, less: 0."""
-        support = measure_support(text, others)
-        return {"reason": self.say_share(support), "rating": (support >= 0.4) + (support >= 0.8)}
+        return self.rate_steps(text, others, 0.4, 0.8)
 
     def rate_relevance(self, text: str, others: Strings) -> Values:
         """0 to 3, as UMBRELA grades a passage: related, answers, is about this very question."""
+        return self.rate_steps(text, others, 0.2, 0.5, 0.8)
+
+    def rate_steps(self, text: str, others: Strings, *steps: float) -> Values:
+        """The number of steps that the support of a text reaches."""
         support = measure_support(text, others)
-        rating = sum(support >= step for step in (0.2, 0.5, 0.8))
+        rating = sum(support >= step for step in steps)
         return {"reason": self.say_share(support), "rating": rating}
 
     def grade(self, text: str, others: Strings) -> Values:
@@ -166,12 +162,13 @@ class OfflineJudge:
     answer_answer_correctness_rating = answer_e2e_score
 
     def answer_rubrics_score(
-        self, answer: str, reference: str, contexts: Strings, levels: Any, **_: Texts
+        self, answer: str, reference: str, contexts: Strings, rubric: Strings, **_: Texts
     ) -> Values:
         """How much of the answer the reference and the contexts carry, laid on the scale."""
         support = measure_support(answer, [text for text in (reference, *contexts) if text])
-        place = min(int(support * len(levels)), len(levels) - 1)
-        return {"reason": self.say_share(support), "level": levels[place]}
+        # Lines such as "3: complete", from the lowest level on.
+        level = rubric[min(int(support * len(rubric)), len(rubric) - 1)].partition(":")[0]
+        return {"reason": self.say_share(support), "level": level}
 
     def answer_pairwise(
         self, question: str, reference: str, answer_a: str, answer_b: str

@@ -62,7 +62,17 @@ def find_function(given: Any) -> Callable[[str], Any]:
     )
 
 
-class ObjectJudge:
+class OpenJudge:
+    """A judge that has nothing to open and to close."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Nothing is open."""
+
+
+class ObjectJudge(OpenJudge):
     """An object of the user's with `ask(prompt, **values)`, held to the shapes of prompts.
 
     prompt: `ragbench.metrics.judging.Prompt`; `prompt.fill("en", values)` makes messages of it.
@@ -75,12 +85,6 @@ class ObjectJudge:
         self.name = name or str(getattr(given, "name", type(given).__name__))
         self.is_stand_in = bool(getattr(given, "is_stand_in", False))
         self.sees_images = bool(getattr(given, "sees_images", False))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        """What it opened is its own matter."""
 
     async def ask(self, prompt: Prompt[Shape], *, repeat: int = 0, **values: Texts) -> Shape:
         """See `ragbench.metrics.judging.Judge`."""

@@ -6,7 +6,6 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -71,13 +70,13 @@ class Panel:
         self.sees_images = all(getattr(judge, "sees_images", False) for judge in judges)
 
     async def __aenter__(self) -> Self:
-        self._opened = AsyncExitStack()
         for judge in self.judges:
-            await self._opened.enter_async_context(judge)
+            await judge.__aenter__()
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        await self._opened.__aexit__(*error)
+        for judge in self.judges:
+            await judge.__aexit__(*error)
 
     @property
     def notes(self) -> list[str]:

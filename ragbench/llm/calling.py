@@ -79,7 +79,7 @@ class Caller:
                 attempt_began = time.monotonic()
                 began = min(began, attempt_began)
                 if self.stopped is not None:
-                    raise self.stopped
+                    self.stop(self.stopped)
                 try:
                     with self.spending.reserve(tokens, money):
                         return await attempt()
@@ -166,7 +166,8 @@ class Caller:
         """Raise an error, and keep it: every later request meets it without a call."""
         if self.stopped is None:
             self.stopped = error
-        raise self.stopped
+        # A new one each time: tracebacks of all requests would gather in the first.
+        raise type(self.stopped)(str(self.stopped)) from None
 
     def _late(self) -> Fault:
         seconds = self.model.timeout_seconds

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -158,10 +158,8 @@ class Client:
         again = self._repair(request, reply)
         return reply if again is None else self.look_up(again)
 
-    def plan(self, requests: Iterable[Request[Any]] = ()) -> Plan:
-        """Return what these requests would take, and all that were looked up before."""
-        for request in requests:
-            self.look_up(request)
+    def plan(self) -> Plan:
+        """Return what asking all that was looked up would take."""
         plan = Plan(self.name)
         for missing in self._planned.values():
             if missing is None:
@@ -184,9 +182,14 @@ class Client:
         if task is None:
             task = asyncio.create_task(self._send(key, request))
             self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+            task.add_done_callback(lambda done: self._finish(key, done))
         # The call goes on when whoever waits is cancelled: it is paid for and will be journaled.
         return await asyncio.shield(task)
+
+    def _finish(self, key: str, task: asyncio.Task[Reply[Any]]) -> None:
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()  # whoever waited may be gone, and asyncio would complain of it
 
     async def _send(self, key: str, request: Request[Shape]) -> Reply[Shape]:
         """Send a request, and read its reply when that is on disk."""

@@ -61,11 +61,9 @@ class Dialect:
         """Return the request as this endpoint accepts it."""
         form = self.forms[0]
         body: dict[str, Any] = {"model": self.model, "messages": self._messages(request)}
-        left_out = [SYSTEM] if SYSTEM in self.left_out and _has_system(request.messages) else []
+        left_out = [name for name in (SYSTEM, *options) if name in self.left_out]
         for name, value in options.items():
-            if name in self.left_out:
-                left_out.append(name)
-            else:
+            if name not in self.left_out:
                 body[self.length_name if name == "max_tokens" else name] = value
         shape: type[BaseModel] | None = request.shape
         if shape is not None:

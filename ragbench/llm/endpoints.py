@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from ragbench.core.errors import BenchError, suggest
-from ragbench.core.secrets import SECRET_NAME
 from ragbench.core.settings import Endpoint, Model, fill_variables, say_what_is_wrong
 from ragbench.llm.providers import PRESETS
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -35,8 +35,7 @@ def resolve(who: str, table: AnyModel, providers: Mapping[str, Endpoint]) -> Any
             values[name] = {**shared.get(name, {}), **values.get(name, {})}
         values = {**shared, **values}
     if values.get("base_url"):
-        values["base_url"], query = split_address(who, values["base_url"])
-        values["query"] = {**query, **values.get("query", {})}
+        values["base_url"] = check_address(who, values["base_url"])
     elif not values.get("client"):
         raise BenchError(f"{who}: set its base_url, or a provider: {', '.join(PRESETS)}")
     try:
@@ -55,20 +54,17 @@ def read_provider(who: str, name: str, providers: Mapping[str, Endpoint]) -> dic
     return {**PRESETS.get(preset, {}), **own}
 
 
-def split_address(who: str, url: str) -> tuple[str, dict[str, str]]:
-    """Return an address without what the client adds to it, and its query.
+def check_address(who: str, url: str) -> str:
+    """Return an address without what the client adds to it.
 
-    Raises BenchError for a secret in the address.
+    Raises BenchError for a query, which may hold a secret, and for a password.
     """
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query))
-    if parts.password or any(SECRET_NAME.search(name) for name in query):
+    if urlsplit(url).password or "?" in url:
         raise BenchError(
-            f"{who}: base_url holds a secret; name the variable that has it in key_variable, or "
-            'in headers: {"api-key" = "{VARIABLE}"}'
+            f"{who}: base_url holds a query or a password; write query = {{api-version = …}} "
+            "beside it, and name the variable of a secret in key_variable or in headers"
         )
-    address = url.partition("?")[0].rstrip("/")
-    return COPIED_PATH.sub("", address), query
+    return COPIED_PATH.sub("", url.rstrip("/"))
 
 
 def read_key(who: str, model: Model) -> str:
@@ -104,13 +100,12 @@ def open_client(
         return own
     key = read_key(who, model)
     headers = model.filled_headers()
-    # openai's client wants a key in any case; where there is none, none is sent.
-    is_keyless = own is None and not key
-    unsent = {"authorization", "api-key"} - {name.lower() for name in headers}
-    transport = Transport(
-        model.concurrency, unsent if is_keyless else set(), str(model.ca_file or "")
+    is_keyless = own is None and not key and "authorization" not in map(str.lower, headers)
+    http_client = httpx2.AsyncClient(
+        transport=Transport(model.concurrency, str(model.ca_file or "")),
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"request": [remove_key]} if is_keyless else {},
     )
-    http_client = httpx2.AsyncClient(transport=transport, headers={"Accept-Encoding": "identity"})
     if own is not None:
         return own.copy(http_client=http_client)
     settings: dict[str, Any] = {
@@ -132,6 +127,11 @@ def open_client(
         client.organization = client.project = None
         client._custom_headers = headers
     return client
+
+
+async def remove_key(request: httpx2.Request) -> None:
+    """Send no key where there is none: openai's client wants one in any case."""
+    request.headers.pop("authorization", None)
 
 
 def check_client(client: Any) -> openai.AsyncOpenAI:

@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from ragbench.core.errors import BenchError
 from ragbench.core.secrets import mask
@@ -93,7 +93,7 @@ def read_refusal(status: int, headers: Mapping[str, str], body: str) -> StopErro
     """
     message = read_message(body)
     words = message.lower()
-    reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    reason = f"HTTP {status}: {message}"
     if status >= 404 and FAILED_ON_FORM.search(words):
         return Fault(reason, kind="refusal")
     advice = advise(status, words)
@@ -129,20 +129,15 @@ def advise(status: int, words: str) -> str:
 def read_message(body: str) -> str:
     """Return what an error says of itself, masked, as one line of at most 300 characters."""
     try:
-        document = json.loads(body)
+        error = json.loads(body)
     except (ValueError, RecursionError):
         return shorten(body)
-    return shorten(_words_of_error(document))
-
-
-def _words_of_error(document: Any) -> str:
-    if isinstance(document, list) and document:
-        return _words_of_error(document[0])  # Gemini sends a list of one
-    error = document.get("error", document) if isinstance(document, dict) else document
-    if not isinstance(error, dict):
-        return str(error)
-    words = [str(value) for name, value in error.items() if value and name not in QUOTED]
-    return " ".join(words)
+    error = error[0] if isinstance(error, list) and error else error  # Gemini sends a list of one
+    error = error.get("error", error) if isinstance(error, dict) else error
+    if isinstance(error, dict):
+        words = [str(value) for name, value in error.items() if value and name not in QUOTED]
+        error = " ".join(words)
+    return shorten(error)
 
 
 def shorten(text: object, most: int = 300) -> str:
@@ -154,15 +149,13 @@ def shorten(text: object, most: int = 300) -> str:
 
 def read_retry_after(headers: Mapping[str, str]) -> float:
     """Return the seconds that an endpoint asks to wait: `retry-after-ms`, `Retry-After`; else 0."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "")
+    milliseconds = headers.get("retry-after-ms")
+    value = headers.get("retry-after", "0")
+    try:
+        seconds = float(milliseconds) / 1000 if milliseconds else float(value)
+    except ValueError:
         try:
-            seconds = float(value) / unit
-        except ValueError:
-            try:
-                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, OverflowError):
-                continue
-        if seconds >= 0:  # neither a moment that is over nor NaN
-            return seconds
-    return 0.0
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            seconds = 0.0
+    return max(0.0, seconds)  # also of NaN, and of a moment that is over

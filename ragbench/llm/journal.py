@@ -86,13 +86,12 @@ class Journal:
                 connection.execute(LOCK)
                 connection.execute(CREATE)
             return connection
-        path = Path(self.place) if self.place is not None else None
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        # One without a file may be opened on one thread after another. isolation_level=None:
-        # every statement is a transaction.
+        if self.place is not None:
+            Path(self.place).parent.mkdir(parents=True, exist_ok=True)
+        # Without a place it is a temporary file, which threads may use one after another. Every
+        # statement is a transaction (isolation_level=None).
         file = sqlite3.connect(
-            path or ":memory:", timeout=60, isolation_level=None, check_same_thread=False
+            self.place or "", timeout=60, isolation_level=None, check_same_thread=False
         )
         file.executescript(SQLITE)
         file.execute(CREATE)

@@ -10,7 +10,6 @@ import ipaddress
 import socket
 import ssl
 import zlib
-from collections.abc import Set
 from typing import Any
 
 import aiohttp
@@ -24,15 +23,18 @@ MOST_BYTES = 64 * 2**20  # of a response, unpacked
 class Transport(httpx2.AsyncBaseTransport):
     """Sends the requests of an `openai` client by aiohttp, at half of the CPU of its default.
 
-    Make it, use it and close it on one event loop. in_flight: connections at most. unsent: names
-    of headers in small letters. ca_file: certificates (PEM) of the authorities that are trusted,
-    "" for the usual ones.
+    Make it, use it and close it on one event loop. in_flight: connections at most. ca_file:
+    certificates (PEM) of the authorities that are trusted; "" for the usual ones.
     """
 
-    def __init__(self, in_flight: int, unsent: Set[str], ca_file: str) -> None:
+    def __init__(self, in_flight: int, ca_file: str = "") -> None:
+        try:
+            context = ssl.create_default_context(cafile=ca_file) if ca_file else True
+        except OSError as error:
+            raise StopError(f"ca_file {ca_file} cannot be read: {error}") from None
         connector = aiohttp.TCPConnector(
             limit=in_flight,
-            ssl=ssl.create_default_context(cafile=ca_file) if ca_file else True,
+            ssl=context,
             socket_factory=_open_socket,
             ttl_dns_cache=300,
         )
@@ -42,7 +44,6 @@ class Transport(httpx2.AsyncBaseTransport):
             auto_decompress=False,
             trust_env=True,  # proxies, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY name them
         )
-        self._unsent = unsent
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the response, whole. Raises Fault where there is none, StopError for distrust."""
@@ -51,12 +52,11 @@ class Transport(httpx2.AsyncBaseTransport):
             total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")
         )
         url = str(request.url)
-        sent = {name: value for name, value in request.headers.items() if name not in self._unsent}
         try:
             async with self._session.request(
                 request.method,
                 url,
-                headers=sent,
+                headers=request.headers,
                 data=request.content or None,
                 allow_redirects=False,
                 timeout=timeout,
@@ -68,7 +68,7 @@ class Transport(httpx2.AsyncBaseTransport):
         except aiohttp.ClientConnectorCertificateError as error:
             raise StopError(
                 f"the certificate of {error.host} is not trusted "
-                f"({error.certificate_error}); name the file of its authority as ca_file"
+                f"({error.certificate_error}); the file of an own authority is named by ca_file"
             ) from None
         except aiohttp.ClientSSLError as error:
             raise StopError(

@@ -260,6 +260,8 @@ class AskOnce:
         if reply is None:
             asking = self.judge.ask(prompt, repeat=repeat, **values)
             reply = asyncio.ensure_future(asking)
+            # Whoever waits may be gone when it fails, and asyncio would complain of it.
+            reply.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._replies[key] = reply
             if len(self._replies) > self.most:
                 del self._replies[next(iter(self._replies))]

@@ -249,7 +249,7 @@ async def send_all(
     patience = Patience()
     places = asyncio.Semaphore(concurrency)
     with bar(label, len(requests)) as shown:
-        async with httpx2.AsyncClient(transport=Transport(concurrency, frozenset(), "")) as client:
+        async with httpx2.AsyncClient(transport=Transport(concurrency)) as client:
 
             async def ask(request: Request) -> ServiceReply:
                 async with places:

@@ -34,9 +34,9 @@ class AnswerOptions(Options):
     """What every tier of answers can be told."""
 
     judges: tuple[str, ...] = Field((), description="of ragbench.toml, or lexical; empty: all")
-    aggregate: Literal[
-        "", "mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"
-    ] = Field("", description="how several judges become one; empty: as set, else the mean")
+    aggregate: Literal["", "mean", "median", "minimum", "maximum", "majority", "consensus"] = Field(
+        "", description="how several judges become one; empty: as set, else the mean"
+    )
     tolerance: float | None = Field(None, ge=0, description="of consensus: how far apart")
     quorum: int | None = Field(None, ge=1, description="judges that must have measured")
     embedder: str = Field("", description="of metrics that embed; empty: as set, else a local one")

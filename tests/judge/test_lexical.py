@@ -86,7 +86,7 @@ PROMPTS_AND_REPLIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "context_relevance_turned": ({"question": "Cats?", "contexts": CONTEXTS}, {"rating": 0}),
     "relevance": ({"question": ASKED, "passage": CONTEXTS[0]}, {"rating": 2}),
     "rubrics_score": (
-        {"rubric": ["1: bad", "2: good"], "question": ASKED, "contexts": CONTEXTS, "reference": "", "answer": CONTEXTS[0]},
+        {"rubric": ["1: bad", "3: so so", "5: good"], "question": ASKED, "contexts": CONTEXTS, "reference": "", "answer": CONTEXTS[0]},
         {"level": 5},
     ),
     "pairwise": ({"question": ASKED, "reference": "At 8.", "answer_a": "At 9.", "answer_b": "At 8."}, {"choice": "B"}),
@@ -135,7 +135,7 @@ def test_reasons_are_in_the_language_of_the_page() -> None:
 
 
 def test_a_level_is_one_of_the_rubric() -> None:
-    values = PROMPTS_AND_REPLIES["rubrics_score"][0]
+    values = {**PROMPTS_AND_REPLIES["rubrics_score"][0], "rubric": ["0: bad", "10: good"]}
     reply = asyncio.run(OfflineJudge().ask(rubric_prompt((0, 10)), **values))
     assert reply.level == 10
 

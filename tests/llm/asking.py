@@ -29,7 +29,10 @@ def question(number: int, system: bool = False, **more: Any) -> Request[Verdict]
 
 
 def make_client(
-    server: Server | str, journal: Path | None = None, budget: Budget | None = None, **table: Any
+    server: Server | str,
+    journal: Path | str | None = None,
+    budget: Budget | None = None,
+    **table: Any,
 ) -> Client:
     own = {name: table.pop(name) for name in ("openai_client", "function", "name") if name in table}
     url = server if isinstance(server, str) else server.url
@@ -40,7 +43,7 @@ def make_client(
 def ask(
     server: Server | str,
     count: int = 1,
-    journal: Path | None = None,
+    journal: Path | str | None = None,
     requests: list[Request[Any]] | None = None,
     **table: Any,
 ) -> list[Reply[Verdict]]:

@@ -311,7 +311,7 @@ DEPLOYMENT = "/openai/deployments/m/chat/completions?api-version=2024-10-21"
 AZURE = [
     {"base_url": "{}", "provider": "azure"},
     {"base_url": "{}/openai", "api_version": "2024-10-21", "key_variable": "TEST_KEY"},
-    {"base_url": "{}/openai/deployments/m/chat/completions?api-version=2024-10-21", "headers": {"api-key": "{TEST_KEY}"}},
+    {"base_url": "{}/openai/deployments/m/chat/completions", "query": {"api-version": "2024-10-21"}, "headers": {"api-key": "{TEST_KEY}"}},
 ]  # fmt: skip
 
 
@@ -386,10 +386,8 @@ def test_providers_are_presets_and_tables() -> None:
 WRONG = {
     "judges.j: there is no provider 'mistrel'; did you mean 'mistral'?": {"provider": "mistrel"},
     "judges.j: set its base_url, or a provider: openai,": {},
-    "judges.j: base_url holds a secret": {"base_url": "https://user:pass@h/v1"},
-    "judges.j: base_url holds a secret; name the variable": {
-        "base_url": "https://h/v1?api-key=123"
-    },
+    "judges.j: base_url holds a query or a password": {"base_url": "https://user:pass@h/v1"},
+    "judges.j: base_url holds a query or a password; write query": {"base_url": "https://h?a=1"},
 }
 
 

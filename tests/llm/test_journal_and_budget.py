@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,21 @@ def test_a_second_run_pays_nothing_and_says_the_same(tmp_path: Path) -> None:
         second = ask(server, 20, tmp_path / "new" / "journal")
     assert len(server.requests) == paid
     assert [reply.value for reply in first] == [reply.value for reply in second]
+
+
+def test_workers_share_a_journal_in_postgresql(database_url: str) -> None:
+    with serving(latency=0.01) as server:
+        with ThreadPoolExecutor() as workers:
+            runs = list(workers.map(lambda _: ask(server, 20, database_url), range(3)))
+        paid = len(server.requests)
+        assert all(reply.status == "ok" for replies in runs for reply in replies)
+        assert [reply.text for reply in ask(server, 20, database_url)] == [GOOD] * 20
+        assert len(server.requests) == paid <= 3 * 20
+
+
+def test_a_database_that_is_gone_is_a_sentence() -> None:
+    with serving() as server, pytest.raises(StopError, match=r"in PostgreSQL fails .* start the"):
+        ask(server, 1, "postgresql://nobody:secret-word@127.0.0.1:9/none")
 
 
 def test_equal_questions_at_once_are_one_call() -> None:
@@ -113,7 +129,9 @@ def test_what_was_used_is_counted(tmp_path: Path) -> None:
 def test_a_plan_asks_nothing(tmp_path: Path) -> None:
     async def plan(server: Any, **prices: float) -> Plan:
         async with make_client(server, tmp_path / "journal", **prices) as client:
-            return client.plan([question(number) for number in (*range(10), 1, 9)])
+            for number in (*range(10), 1, 9):
+                client.look_up(question(number))
+            return client.plan()
 
     with serving() as server:
         ask(server, 4, tmp_path / "journal")
