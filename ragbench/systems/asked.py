@@ -90,7 +90,7 @@ class Answering:
     can_answer = True
 
     def __init__(self, system: AskedSystem, generator: Generator, *, is_named: bool) -> None:
-        self._system = system
+        self.system = system
         self._writer = generator
         self.name = system.name
         self.can_retrieve = system.can_retrieve
@@ -102,12 +102,12 @@ class Answering:
     @property
     def stand_ins(self) -> tuple[str, ...]:
         """What of it only stands in for a model; the generator once it is used."""
-        own = self._system.stand_ins
+        own = self.system.stand_ins
         return (*own, *self._writer.stand_ins) if self._has_written else own
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """See `core.types.System`."""
-        return self._system.retrieve(questions, k)
+        return self.system.retrieve(questions, k)
 
     def answer(
         self, questions: Sequence[str], k: int, contexts: Contexts | None = None
@@ -115,23 +115,23 @@ class Answering:
         """See `core.types.System`. The latency is that of retrieving and writing together."""
         if contexts is not None and self.generator is not None:
             return self.generator.write(questions, contexts)
-        if self._system.can_answer:
-            replies = self._system.answer(questions, k, contexts)
+        if self.system.can_answer:
+            replies = self.system.answer(questions, k, contexts)
             has_answer = any(reply.answer is not None for reply in replies)
             if contexts is not None or has_answer:
                 return replies
         else:
-            retrievals = self._system.retrieve(questions, k)
+            retrievals = self.system.retrieve(questions, k)
             replies = [Reply(None, each.hits, each.latency_ms, each.error) for each in retrievals]
         return self._write(questions, replies)
 
     def describe(self) -> str:
         """Say what the system is."""
-        return self._system.describe()
+        return self.system.describe()
 
     def close(self) -> None:
         """Give back what it holds."""
-        self._system.close()
+        self.system.close()
 
     def _write(self, questions: Sequence[str], replies: list[Reply]) -> list[Reply]:
         """Write the answers to what was retrieved without an error."""

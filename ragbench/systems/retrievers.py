@@ -148,7 +148,7 @@ class Hybrid:
     """Reciprocal rank fusion of rankings (Cormack, Clarke and Buettcher 2009, SIGIR)."""
 
     def __init__(self, parts: Sequence[Retriever], weights: Sequence[float] = ()) -> None:
-        self._parts = parts
+        self.parts = parts
         self._weights = weights or [1.0] * len(parts)
         self.stand_ins = tuple(dict.fromkeys(name for part in parts for name in part.stand_ins))
         if len(self._weights) != len(parts):
@@ -159,12 +159,12 @@ class Hybrid:
     def find(self, questions: Sequence[str], k: int, *, fresh: bool) -> list[Retrieval]:
         """See `Retriever`. The similarity is the sum of weight / (60 + rank); ties go by id."""
         depth = max(k, FUSED_DEPTH)
-        by_part = [part.find(questions, depth, fresh=fresh) for part in self._parts]
+        by_part = [part.find(questions, depth, fresh=fresh) for part in self.parts]
         return [self._fuse(rankings, k) for rankings in zip(*by_part, strict=True)]
 
     def describe(self) -> str:
         """Say what is fused."""
-        parts = " + ".join(f"({part.describe()})" for part in self._parts)
+        parts = " + ".join(f"({part.describe()})" for part in self.parts)
         return f"reciprocal rank fusion of {parts}"
 
     def _fuse(self, rankings: Sequence[Retrieval], k: int) -> Retrieval:
@@ -230,24 +230,6 @@ class OwnTables:
         """Say what embeds the questions, and how the table is searched."""
         questions = self._embedder.describe() if self._embedder else "stored vectors"
         return f"{questions}; {self._database.describe(self._index)}"
-
-
-def own_retriever(system: object) -> Any:
-    """Return the retriever of a system that has no code of the user's in it; else None."""
-    searching = getattr(system, "_system", system)
-    for code in ("_rewrite", "_reranker"):
-        if getattr(searching, code, None) is not None:
-            return None
-    return getattr(searching, "_retriever", None)
-
-
-def dense_part(system: object) -> Dense | None:
-    """Return what of a system searches by vectors; None where nothing does."""
-    retriever = getattr(getattr(system, "_system", system), "_retriever", None)
-    for part in getattr(retriever, "_parts", [retriever]):
-        if isinstance(part, Dense):
-            return part
-    return None
 
 
 def index_of(table: RetrieverTable) -> Index:

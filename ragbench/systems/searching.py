@@ -12,7 +12,7 @@ from ragbench.systems.asked import AskedSystem
 from ragbench.systems.calls import attempt, read_text
 from ragbench.systems.hits import KnownPassages
 from ragbench.systems.rerankers import Reranker
-from ragbench.systems.retrievers import Retriever
+from ragbench.systems.retrievers import Dense, Hybrid, Retriever
 
 
 class Searching(AskedSystem):
@@ -29,9 +29,9 @@ class Searching(AskedSystem):
         rewrite: Callable[[str], Any] | None = None,
     ) -> None:
         super().__init__(name, known)
-        self._retriever = retriever
-        self._reranker = reranker
-        self._rewrite = rewrite
+        self.retriever = retriever
+        self.reranker = reranker
+        self.rewrite = rewrite
         self._asked: set[str] = set()
         self.stand_ins = retriever.stand_ins
 
@@ -42,31 +42,31 @@ class Searching(AskedSystem):
         """
         retrievals = [Retrieval() for _ in questions]
         searched = dict(enumerate(questions))
-        if self._rewrite is not None:
+        if self.rewrite is not None:
             for row, question in enumerate(questions):
-                outcome = attempt(self._rewrite, question, read=read_text)
+                outcome = attempt(self.rewrite, question, read=read_text)
                 searched[row] = outcome.value or ""
                 if outcome.error:
                     retrievals[row] = Retrieval(error=f"rewriter: {outcome.error}")
         rows = [row for row, text in searched.items() if text.strip()]
-        depth = k if self._reranker is None else max(k, self._reranker.depth)
+        depth = k if self.reranker is None else max(k, self.reranker.depth)
         fresh = not self._asked.isdisjoint(questions)
         self._asked.update(questions)
-        found = self._retriever.find([searched[row] for row in rows], depth, fresh=fresh)
+        found = self.retriever.find([searched[row] for row in rows], depth, fresh=fresh)
         for row, retrieval in zip(rows, found, strict=True):
-            if self._reranker is not None and retrieval.hits:
-                retrieval = rerank(self._reranker, questions[row], retrieval)
+            if self.reranker is not None and retrieval.hits:
+                retrieval = rerank(self.reranker, questions[row], retrieval)
             retrievals[row] = replace(retrieval, hits=retrieval.hits[:k])
         return retrievals
 
     def describe(self) -> str:
         """Say what it is made of."""
-        parts = [self._retriever.describe()]
-        if self._rewrite is not None:
+        parts = [self.retriever.describe()]
+        if self.rewrite is not None:
             parts.insert(0, "questions rewritten")
-        if self._reranker is not None:
-            depth = self._reranker.depth
-            parts.append(f"first {depth} reranked: {self._reranker.description}")
+        if self.reranker is not None:
+            depth = self.reranker.depth
+            parts.append(f"first {depth} reranked: {self.reranker.description}")
         return "; ".join(parts)
 
 
@@ -88,3 +88,19 @@ def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval
     ranked = [replace(first[place], similarity=scores[place]) for place in order]
     unscored = [replace(hit, similarity=math.nan) for hit in rest]
     return Retrieval((*ranked, *unscored), retrieval.latency_ms + outcome.latency_ms)
+
+
+def own_retriever(system: object) -> Retriever | None:
+    """Return the retriever of a system that has no code of the user's in it; else None."""
+    searching = getattr(system, "system", system)
+    if not isinstance(searching, Searching) or searching.rewrite or searching.reranker:
+        return None
+    return searching.retriever
+
+
+def dense_part(system: object) -> Dense | None:
+    """Return what of a system searches by vectors; None where nothing does."""
+    searching = getattr(system, "system", system)
+    retriever = searching.retriever if isinstance(searching, Searching) else None
+    parts = retriever.parts if isinstance(retriever, Hybrid) else [retriever]
+    return next((part for part in parts if isinstance(part, Dense)), None)

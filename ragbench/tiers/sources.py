@@ -20,7 +20,7 @@ from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check
 from ragbench.metrics.ranking_frames import add_gains, drop_copies
 from ragbench.metrics.sources import topic_coverage
 from ragbench.stats import Statement, jackknife_intervals
-from ragbench.systems.retrievers import dense_part
+from ragbench.systems.searching import dense_part
 from ragbench.tiers.answering import usual_embedder
 from ragbench.tiers.common import (
     SystemOptions,

@@ -27,7 +27,7 @@ from ragbench.metrics.rankings import Array, Rankings, measure_rankings, retriev
 from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
 from ragbench.stats import state as state_scores
 from ragbench.store import compare_indexes
-from ragbench.systems.retrievers import dense_part, own_retriever
+from ragbench.systems.searching import dense_part, own_retriever
 from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import (
     Options,

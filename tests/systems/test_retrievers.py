@@ -117,7 +117,7 @@ def test_weights_of_a_hybrid_count(library: Dataset, store: Store) -> None:
 
 def test_a_question_that_is_asked_again_is_embedded_again(library: Dataset, store: Store) -> None:
     system = open_systems("dense", Settings(embedder="hashing"), library, store)["dense"]
-    embedder = system._system._retriever._embedder  # type: ignore[attr-defined]
+    embedder = system.system.retriever._embedder  # type: ignore[attr-defined]
     fresh = []
     embed_timed = embedder.embed_timed
 
