@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragbench.results import (
         DataSet,
+        Overview,
         RagMetrics,
         RealUsers,
         Sources,
@@ -91,6 +92,36 @@ def sources(
         request, frames, stand_ins = tier.measure(bench.request, bench)
         about, language = bench.about(stand_ins, has_answers=False), bench.language
     return Sources(request, frames, tier.state(request, frames), about, language)
+
+
+def overview(folder: Any = None, **options: Any) -> Overview:
+    """Sum up what the pages of a run have found: verdicts, bands, first failures, what is missing.
+
+    folder: of a run; None: the run that executes this notebook, else the newest report. options:
+    threshold_set, language.
+    """
+    import os
+    from pathlib import Path
+
+    from ragbench.core.language import load_language
+    from ragbench.report.run import read_pages
+    from ragbench.results import RUN_FOLDER, Overview
+    from ragbench.tiers import overview as tier
+    from ragbench.tiers.common import read_options
+    from ragbench.tiers.project import open_project
+
+    settings = open_project()
+    request = read_options(tier.Request, options)
+    usual = {"language": settings.language, "threshold_set": settings.threshold_set}
+    missing = {name: value for name, value in usual.items() if not getattr(request, name)}
+    request = request.model_copy(update=missing)
+    newest = os.environ.get(RUN_FOLDER) or settings.path(settings.reports_folder) / "latest"
+    place = Path(folder or newest)
+    frames, about = tier.read_run(request, place, settings)
+    language = load_language(request.language)
+    pages = read_pages(place, language, Overview.NAME)
+    statement = tier.state(request, frames)
+    return Overview(request, frames, statement, about, language, folder=place, pages=pages)
 
 
 def tier1(

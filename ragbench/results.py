@@ -481,13 +481,114 @@ class Sources(Result):
             sources.answer(self),
             sources.facts(self),
             comparison.stand_ins(self),
-            sources.numbers(self),
             sources.topics(self),
+            sources.numbers(self),
             sources.coverage(self),
             sources.unused(self),
             sources.pages(self),
             questions.questions(self),
             sources.method(self),
             sources.limits(self),
+            comparison.provenance(self),
+        )
+
+
+class RealUsers(Answers):
+    """Does the system find what people were shown?"""
+
+    NAME = "real_users"
+    TITLE = mark("Real users · Does the system find what people were shown?")
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, questions, users
+
+        return only_parts(
+            comparison.answer(self),
+            users.facts(self),
+            users.proxy(self),
+            comparison.stand_ins(self),
+            comparison.forests(self),
+            comparison.numbers(self),
+            users.months(self),
+            comparison.slices(self),
+            users.words(self),
+            users.pages(self),
+            questions.questions(self),
+            comparison.all_numbers(self),
+            users.method(self),
+            users.limits(self),
+            comparison.provenance(self),
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Overview(Result):
+    """Is it good, is it better, and which part fails first?
+
+    folder: of the run. pages: the others, with titles and findings.
+    """
+
+    NAME: ClassVar[str] = "overview"
+    TITLE: ClassVar[str] = mark("Overview · Is it good, is it better, and which part fails first?")
+
+    statement: Any
+    folder: Path
+    pages: list[Any]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the pages, by their names."""
+        return {page.name: page.title for page in self.pages}
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """What is known of the systems, as the index takes it."""
+        return [{"about": asdict(self.about)}]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems whose first failures are known."""
+        return list(self.statement.shares["system"].unique())
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return the bands: everything else is kept by the pages that it is from."""
+        return {"bands": self.statement.bands}
+
+    def record(self) -> dict[str, Any]:
+        """Return what was asked: what was measured, the other pages say."""
+        return {"request": self.request.model_dump(mode="json")}
+
+    @property
+    def summary(self) -> list[Part]:
+        """What Jupyter shows: answer, figure and table."""
+        from ragbench.views import overview
+
+        return only_parts(
+            overview.verdicts(self),
+            overview.answer(self),
+            overview.failures(self),
+            overview.differences(self),
+        )
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything that is shown, in the order of the page."""
+        from ragbench.views import comparison, overview
+
+        return only_parts(
+            overview.verdicts(self),
+            overview.answer(self),
+            overview.facts(self),
+            comparison.stand_ins(self),
+            overview.differences(self),
+            overview.failures(self),
+            overview.thresholds(self),
+            overview.cards(self),
+            overview.systems(self),
+            overview.unmeasured(self),
+            overview.method(self),
+            overview.limits(self),
             comparison.provenance(self),
         )

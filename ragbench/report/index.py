@@ -83,6 +83,9 @@ def verdict_parts(
     primary = comparisons[comparisons["family"] == "primary"].astype(
         dict.fromkeys(("difference", "low", "high", "p_adjusted"), float)
     )
+    # In the order of the pages.
+    order = {page: place for place, page in enumerate(titles)}
+    primary = primary.sort_values("page", key=lambda pages: pages.map(order), kind="stable")
     sentences = []
     for (challenger, baseline), rows in primary.groupby(["challenger", "baseline"], sort=False):
         words = []

@@ -16,9 +16,9 @@ from ragbench.core.errors import NotEnoughError
 from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, frame_of
 from ragbench.core.language import Language, mark
 from ragbench.core.types import Dataset
+from ragbench.metrics.doubts import find_doubts, find_duplicates
 from ragbench.stats import Statement
 from ragbench.tiers.common import Basics, Workbench
-from ragbench.tiers.doubts import find_doubts, find_duplicates
 
 DOUBTS = "n_doubts"  # what every question is listed with
 # What may be odd, as pages say it: of labelled questions as of `find_doubts`, of all texts below.

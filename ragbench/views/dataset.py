@@ -66,7 +66,7 @@ def answer(result: Any) -> Part:
         answerable=count_text(counts["answerable"], counts["questions"], language),
         labelled=count_text(counts["labelled"], counts["questions"], language),
     )
-    content = Markup('<p>{}</p><p class="more">{}</p>').format(text, more)
+    content = Markup('<p>{}</p><p><span class="more">{}</span></p>').format(text, more)
     return Part(content, style="finding")
 
 

@@ -40,7 +40,7 @@ def answer(result: Any) -> Part:
         dimensions = estimates.loc[system, "effective_dimensionality"]
         near = estimates.loc[system, "avg_nn_distance"]
         text = trusted(message).format(
-            system=Markup("<b>{}</b>").format(system),
+            system=comparison.bold(system),
             dimensions=measure_text("effective_dimensionality", dimensions, language),
             width=language.count(int(widths[system])),
             near=measure_text("avg_nn_distance", near, language),
@@ -50,7 +50,7 @@ def answer(result: Any) -> Part:
     more = _(
         "These numbers describe. Which embedder finds more is shown where it searches: Tier 1."
     )
-    paragraphs.append(Markup('<p class="more">{}</p>').format(more))
+    paragraphs.append(Markup('<p><span class="more">{}</span></p>').format(more))
     return Part(Markup("").join(paragraphs), style="finding")
 
 

@@ -41,7 +41,7 @@ def answer(result: Any) -> Part:
     for system in result.systems:
         rows = estimates.loc[system]
         text = trusted(message).format(
-            system=Markup("<b>{}</b>").format(system),
+            system=comparison.bold(system),
             used=number_text(rows.loc["used_chunks"], "used_chunks", language),
             total=language.count(int(rows.loc["total_chunks", "value"])),
             share=language.percent(rows.loc["utilization_rate", "value"]),
@@ -50,7 +50,7 @@ def answer(result: Any) -> Part:
         )
         never = uses[(uses["system"] == system) & (uses["questions"] == 0)]
         passages, pages = (never[never["unit"] == unit] for unit in ("passage", "page"))
-        more = ""
+        paragraphs.append(Markup("<p>{}</p>").format(text))
         if len(passages):
             more = _(
                 "Never retrieved: passages {passages}, of which questions need {needed}; pages "
@@ -60,8 +60,7 @@ def answer(result: Any) -> Part:
                 needed=language.count(int((passages["labelled"] > 0).sum())),
                 pages=language.count(len(pages)),
             )
-        paragraph = Markup('<p>{} <span class="more">{}</span></p>')
-        paragraphs.append(paragraph.format(text, more))
+            paragraphs.append(Markup('<p><span class="more">{}</span></p>').format(more))
     paragraphs += [Markup("<p>{}</p>").format(text) for text in comparison.silences(result)]
     return Part(Markup("").join(paragraphs), style="finding")
 
@@ -242,8 +241,8 @@ def method(result: Any) -> Part:
         "Every system searches for every question, also for those without an answer in the base; "
         "the first {k} passages of each ranking count as used. Topics are clusters of the "
         "questions' vectors by k-means with a fixed seed, as many as have the highest silhouette "
-        "unless their number is set, and the same for all systems. n_alone: passages that a question "
-        "retrieves and no other one does."
+        "unless their number is set, and the same for all systems. n_alone: passages that a "
+        "question retrieves and no other one does."
     )
     return Part(text.format(k=result.request.k), title=_("Method"))
 
