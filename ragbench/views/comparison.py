@@ -100,7 +100,7 @@ def sentence(result: Any, row: Any) -> Markup:
         text += f": {language.interval(row.difference, row.low, row.high, signed=True)}"
         # Where too few questions differ there is neither an interval nor p.
         if not math.isnan(row.p_adjusted):
-            text += f", p{NO_BREAK}{language.p_value(row.p_adjusted).replace(' ', NO_BREAK)}"
+            text += f", p{NO_BREAK}{p_text(row.p_adjusted, language)}"
     text += "."
     if row.word == "not shown" and not math.isnan(row.detectable):
         told = _("Four of five such studies would show a difference of {detectable}.")
@@ -119,6 +119,11 @@ def claim(result: Any, row: Any) -> Markup:
         challenger=bold(row.challenger),
         baseline=row.baseline,
     )
+
+
+def p_text(p: float, language: Language) -> str:
+    """A p value that is not broken: `= 0.042`."""
+    return language.p_value(p).replace(" ", NO_BREAK)
 
 
 def bold(name: str) -> Markup:
@@ -425,13 +430,13 @@ def comparison_cells(
     difference = language.interval(row["difference"], row["low"], row["high"], signed=True)
     cells = [
         NOTHING if is_untold else difference,
-        NOTHING if is_untold else language.p_value(row["p_adjusted"]),
+        NOTHING if is_untold else p_text(row["p_adjusted"], language),
         verdict(row["word"], language),
     ]
     if is_complete:
         cells += [
             language.ends(row["single_low"], row["single_high"], signed=True),
-            language.p_value(row["p"]),
+            p_text(row["p"], language),
             language.number(row["detectable"]),
         ]
     return dict(zip([*names, *alone], cells, strict=True))
