@@ -99,7 +99,7 @@ def findings(result: Any) -> Part:
     table = pd.DataFrame(
         {
             _("found"): [language.count(count) for count in frame["count"]],
-            _("of"): [language.count(total) for total in frame["total"]],
+            _("out of"): [language.count(total) for total in frame["total"]],
             _("what it does"): [_(EFFECTS[kind]) for kind in frame["kind"]],
         },
         index=[_(FINDINGS[kind]) for kind in frame["kind"]],
