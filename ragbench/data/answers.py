@@ -34,7 +34,6 @@ from ragbench.data.traces import is_trace_export, rows_of_traces
 from ragbench.data.values import Row, as_list, find, unpack
 from ragbench.data.vocabulary import LISTS, field_of, normalize
 
-Source = Any  # a path, rows, a frame, or several of them: see read_answers
 # What stands beside a whole dialogue speaks of its end.
 OF_ITS_END = (
     *("answer", "contexts", "context_ids", "messages", "labels"),
@@ -51,14 +50,9 @@ class Answers:
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def systems(self) -> list[str]:
-        """The names of the systems, in the order in which they were seen."""
-        return list(dict.fromkeys(sample.system for sample in self.samples))
-
 
 def read_answers(
-    source: Source, columns: Mapping[str, str] | None = None, system: str = ""
+    source: Any, columns: Mapping[str, str] | None = None, system: str = ""
 ) -> Answers:
     """Read questions and answers.
 
@@ -103,13 +97,13 @@ def iter_answers(
     """
     with naming(Path(path)):
         for table in iter_batches(Path(path)):
-            if table.rows and is_trace_export(table.rows):
+            if is_trace_export(table.rows):
                 yield read_answers(path, columns, system)
                 return
             yield _read_table(table, columns or {}, system)
 
 
-def rows_of_objects(source: Source, text_field: str = "question") -> list[Row]:
+def rows_of_objects(source: Any, text_field: str = "question") -> list[Row]:
     """Return the rows of a list, a table of columns, a frame, or what turns itself into one.
 
     text_field: what a text in a list is. Raises BenchError for a list of anything else.
@@ -135,7 +129,7 @@ def rows_of_objects(source: Source, text_field: str = "question") -> list[Row]:
 
 def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
     """Return the samples of a table, and what was left out of it."""
-    if table.rows and is_trace_export(table.rows):
+    if is_trace_export(table.rows):
         if named:
             # A step a row would make thirteen answers of one trace.
             raise BenchError("is an export of traces, read as it is; leave --column out")
@@ -156,9 +150,7 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
             continue
         answers.samples += samples
         empty_passages += count_empty(values["contexts"])
-        mixed_words += (
-            MIXED_WORD.search(f"{samples[-1].answer} {samples[-1].reference}") is not None
-        )
+        mixed_words += bool(MIXED_WORD.search(f"{samples[-1].answer} {samples[-1].reference}"))
     if not answers.samples:
         reasons = [f"{row.place}: {row.reason}" for row in answers.left_out[:2]]
         raise BenchError(f"no row can be used; {'; '.join(reasons)}")
@@ -221,7 +213,7 @@ def unfold(row: Row) -> list[Row]:
     return rows or [{**row, "reference_contexts": selected} if selected else row]
 
 
-def samples_of_row(values: Row, number: str, columns: Columns, system: str = "") -> list[Sample]:
+def samples_of_row(values: Row, number: str, columns: Columns, system: str) -> list[Sample]:
     """Return the sample of a row, or one for each question of its dialogue.
 
     Raises BenchError for a row that cannot be used.

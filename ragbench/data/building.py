@@ -49,19 +49,16 @@ class Builder:
         names = FRAMES[name].names
         self.left_out += table.left_out
         is_written = set(names) <= set(table.columns)
-        columns = choose_columns(
-            table, {} if is_written else self.named, () if is_written else FIELDS
-        )
+        columns = choose_columns(table, self.named, () if is_written else FIELDS)
         for number, row in enumerate(table.rows, table.start):
             values = columns.values(row)
             try:
                 if is_written:
                     rows = [tuple(_as_written(row[column]) for column in names)]
                 else:
-                    row_id = text_of(values, "id")
-                    if name == "passages":
-                        row_id = row_id or text_of(values, "passage_id")
-                    rows = self.read_row(name, values, row_id or str(number))
+                    key = "passage_id" if name == "passages" else "id"
+                    row_id = text_of(values, key) or text_of(values, "id") or str(number)
+                    rows = self.read_row(name, values, row_id)
                 self.keep(name, rows)
             except BenchError as error:
                 self.left_out.append(LeftOut(f"row {number}", str(error)))
@@ -94,10 +91,9 @@ class Builder:
                 cells[column.name] = read_truth(value) if column.type == "truth" else value
         if cells[NEEDED[name]] in ("", None):
             raise BenchError(f"{NEEDED[name]} is {values[NEEDED[name]]!r}; write one")
-        ratings: Row = {"": None}
+        ratings: Row = {text_of(values, "rater") or "": values["value"]}
         if name == "ratings":
-            one = {text_of(values, "rater") or "": values["value"]}
-            ratings = read_labels(values["labels"]) or one
+            ratings = read_labels(values["labels"]) or ratings
         rows = []
         for rater, rating in ratings.items():
             cells |= {"rater": rater, "value": rating}
@@ -110,7 +106,7 @@ class Builder:
         answerable = read_truth(values["answerable"])
         labels = read_grades(values["reference_context_ids"])
         for passage in read_passages(values["contexts"]) or ():
-            self.carry(passage, "")
+            self.carry(passage)
         for passage in read_passages(values["reference_contexts"], values["passage_id"]) or ():
             passage_id = self.carry(passage, text_of(values, "url") or "")
             labels += [(passage_id, 1.0, len(labels))] * (answerable is not False)
@@ -128,7 +124,7 @@ class Builder:
             "answerable": answerable,
         }
 
-    def carry(self, passage: Passage, url: str) -> str:
+    def carry(self, passage: Passage, url: str = "") -> str:
         """Keep a passage of a question's row; return its id, made of its text if it has none."""
         text = passage.text or ""
         name = passage.id or f"p-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
@@ -170,12 +166,11 @@ class Builder:
                 f"{len(unknown):,} labelled ids are not in the base, such as {min(unknown)}"
             )
         for row in self.left_out[:1]:
-            count = f"{len(self.left_out):,} rows left out"
-            self.notes.append(f"{count}, the first {row.place}: {row.reason}")
+            first = f"the first {row.place}: {row.reason}"
+            self.notes.append(f"{len(self.left_out):,} rows left out, {first}")
         if not any(self.rows.values()):
             raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
-        told_by = self.rows["questions"] or list(self.passages.values())[:1000]
-        texts = "".join(row[1] for row in told_by).lower()
+        texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         language = language or ("ru" if is_russian else "en")
         frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}
@@ -212,4 +207,4 @@ def read_dialogue(values: Row, name: str) -> Rows:
 
 
 def _as_written(cell: Any) -> Any:
-    return tuple(cell) if isinstance(cell, list) else float("nan") if cell is None else cell
+    return tuple(cell) if isinstance(cell, list) else cell

@@ -47,7 +47,7 @@ def choose_columns(
     names = {normalize(column) for column in seen}
     fitting = [record for record in FORMATS if names.issuperset(record["known_by"])]
     # DeepEval's data set has the columns of its test cases and more: the narrower record is meant.
-    record = max(fitting, key=lambda record: len(record["known_by"]), default={})
+    record: dict[str, Any] = max(fitting, key=lambda record: len(record["known_by"]), default={})
     # The user's word first, then the record of a format, then synonyms.
     paths: dict[str, list[str]] = {}
     for name, column in named.items():
@@ -108,8 +108,8 @@ def text_of(values: Mapping[str, Any], name: str) -> str | None:
     if isinstance(value, dict | list):
         parts = f" with {', '.join(map(str, value))}" if isinstance(value, dict) else ""
         option = shlex.quote(f"{name}=COLUMN.PART")
-        kind = type(value).__name__
-        raise BenchError(f"its {name} is a {kind}{parts}, no text; name a part: --column {option}")
+        what = f"its {name} is a {type(value).__name__}{parts}, no text"
+        raise BenchError(f"{what}; name a part: --column {option}")
     return None if is_missing(value) else clean(str(value))
 
 

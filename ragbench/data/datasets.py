@@ -174,20 +174,17 @@ def from_objects(
     if len(questions):
         builder.add("questions", Table(rows_of_objects(questions)))
     dataset = builder.build(name, language)
-    if documents is not None:
-        check_labels(dataset)
+    check_labels(dataset)
     return dataset
 
 
 def check_labels(dataset: Dataset) -> None:
     """Refuse relevant ids of which no document has one: every search would look useless."""
-    known = set(dataset.passages["passage_id"])
-    labelled = dataset.labels["passage_id"]
-    if len(labelled) and not labelled.isin(known).any():
-        names = ", ".join(list(known)[:3]) or "no ids"
+    known, labelled = (frame["passage_id"] for frame in (dataset.passages, dataset.labels))
+    if len(known) and len(labelled) and not labelled.isin(known).any():
         raise BenchError(
-            f"relevant names {labelled.iloc[0]!r}, which is the id of no document; they have "
-            f"{names}: name the column of ids `id`"
+            f"relevant names {labelled[0]!r}, which is the id of no document; they have "
+            f"{', '.join(known[:3])}: name the column of ids `id`"
         )
 
 
@@ -246,9 +243,8 @@ def describe_file(path: str | Path) -> Description:
             return _describe_table(path)
         if path.suffix.lower() in DOCUMENT_ENDINGS:
             return Description(path, "document")
-        raise BenchError(
-            f"is none of {', '.join((*TABLE_ENDINGS, *DOCUMENT_ENDINGS))}; save it as one"
-        )
+        endings = ", ".join((*TABLE_ENDINGS, *DOCUMENT_ENDINGS))
+        return Description(path, "", reason=f"is none of {endings}; save it as one")
     except BenchError as error:
         return Description(path, "", reason=str(error).removeprefix(f"{path.name}: "))
 
@@ -265,12 +261,12 @@ def _kind_of_folder(folder: Path) -> str:
 def _describe_table(path: Path) -> Description:
     with naming(path):
         table = next(iter_batches(path))
-        if table.rows and is_trace_export(table.rows):
+        if is_trace_export(table.rows):
             return Description(path, "traces")
         columns = choose_columns(table, {}, FIELDS)
         there = {*columns.paths, *table.columns}
-        kinds = [kind for kind, fields in KINDS if there.issuperset(fields)]
-        kind = role_of_file(path)[0] or next(iter(kinds), "")
+        kinds = (kind for kind, fields in KINDS if there.issuperset(fields))
+        kind = role_of_file(path)[0] or next(kinds, "")
         if not kind and "id" in columns.paths and columns.unread:
             with suppress(BenchError):
                 for column in columns.unread:

@@ -92,8 +92,9 @@ def _read_all(paths: list[Path]) -> Iterator[Document]:
     """Yield what a process of its own makes of the documents, up to one that it cannot end."""
     # -P: a module in the folder where this is called must not stand in for one of Python's.
     command = [sys.executable, "-P", "-m", __name__, *map(str, paths)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()  # it has started
         for _ in paths:

@@ -58,7 +58,7 @@ class Table:
     @property
     def columns(self) -> list[str]:
         """The columns of all rows, in the order in which they were seen."""
-        return list(dict.fromkeys(column for row in self.rows for column in row))
+        return list(dict.fromkeys(itertools.chain.from_iterable(self.rows)))
 
 
 @contextmanager
@@ -335,8 +335,9 @@ def _workbook_rows(path: Path) -> Iterator[Row]:
     check_unpacked(path)
     try:
         # As texts: pandas would read the answer "NA" as missing.
-        texts = {"dtype": str, "keep_default_na": False, "engine": "calamine"}
-        sheets = pd.read_excel(path, sheet_name=None, **texts)
+        sheets = pd.read_excel(
+            path, sheet_name=None, dtype=str, keep_default_na=False, engine="calamine"
+        )
     except (python_calamine.CalamineError, ValueError) as error:
         raise BenchError(f"is no workbook ({error}); save it as CSV") from None
     filled = [name for name, sheet in sheets.items() if len(sheet)]

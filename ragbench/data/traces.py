@@ -47,7 +47,7 @@ class Step:
 
 def is_trace_export(rows: list[Row]) -> bool:
     """Whether the rows are steps of traces, or traces with their steps. The first row tells."""
-    steps = _unfold(rows[0])
+    steps = _unfold(rows[0]) if rows else []
     return bool(steps) and all(map(_record_of, steps))
 
 
@@ -157,7 +157,7 @@ def _steps_of(row: Row) -> list[Row]:
             return _otlp_steps(row[name], *inner)
     if isinstance(row.get("observations"), list) and "id" in row:
         return _langfuse_steps(row)
-    steps = find(row, "data.spans") or find(row, "spans")
+    steps = find(row, "data.spans")
     if isinstance(steps, list) and "info" in row:
         # MLflow names a trace in two ways; people see the one of `info`.
         trace = find(row, "info.trace_id") or find(row, "info.request_id")

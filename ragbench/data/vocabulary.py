@@ -11,16 +11,16 @@ from typing import Any
 VOCABULARY: dict[str, Any] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-SYNONYMS: dict[str, list[str]] = VOCABULARY["synonyms"]
+SYNONYMS = VOCABULARY["synonyms"]
 # Records of formats: the columns they are known by, and by field the paths to its values.
-FORMATS: list[dict[str, Any]] = list(VOCABULARY["formats"].values())
-TRACES: list[dict[str, list[str]]] = list(VOCABULARY["traces"].values())
-LISTS: dict[str, list[str]] = VOCABULARY["lists"]
+FORMATS = list(VOCABULARY["formats"].values())
+TRACES = list(VOCABULARY["traces"].values())
+LISTS = VOCABULARY["lists"]
 FILES = VOCABULARY["files"]
 KINDS = VOCABULARY["kinds"]["first"]
 NEEDED = VOCABULARY["needed"]
 PAGES = VOCABULARY["pages"]
-FIELDS = tuple(SYNONYMS)
+FIELDS: tuple[str, ...] = tuple(SYNONYMS)
 # Fields that a sample has; the others are read by data sets only.
 SAMPLE_FIELDS = FIELDS[: FIELDS.index("text")]
 FIELD_BY_NAME = {name: name for name in FIELDS}

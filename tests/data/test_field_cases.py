@@ -90,7 +90,8 @@ def test_details_of_answers(shared_data: Find) -> None:
     agent = read_answers(shared_data("field-cases-2/i-tool-nested/m.jsonl")).samples[0]
     assert agent.tool_calls == agent.expected_tool_calls
     folder = shared_data("field-cases-2/iii-benchmarkqed-answers")
-    assert read_answers([folder / "a.json", folder / "b.json"]).systems == ["a", "b"]
+    both = read_answers([folder / "a.json", folder / "b.json"]).samples
+    assert [sample.system for sample in both] == ["a", "a", "b", "b"]
     notes = read_answers(shared_data("field-cases/row_none_in_list/r.csv")).notes
     assert notes == ["1 empty passages were left out"]
     notes = read_answers(shared_data("field-cases-2/viii-homoglyphs/q.jsonl")).notes

@@ -32,7 +32,7 @@ REFUSED = {
     "two grades": ("q 0 A 2\nq 0 A 0\n", "'A' for 'q' .* second one"),
     "half a grade": ("q 0 A 0.5\n", "the grade 0.5 of 'A'"),
     "a word": ("q 0 A x\n", "write QUERY 0 DOCUMENT GRADE"),
-    "nan": ("q 0 A nan\n", "write"),
+    "nan": ("q 0 A nan\n", "no whole number"),
     "a word too many": ("q 0 A 1\nq 0 A B 1\n", "Expected 4 columns, got 5.*write QUERY 0"),
     "six words": ("q Q0 A 1 3 r\n", "line 1: has 6 words; write QUERY 0"),
     "true": ('{"q": {"A": true}}', "the grade True is no number"),
