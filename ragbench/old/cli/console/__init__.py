@@ -1,1 +1,0 @@
-"""What commands say and ask, where they write, and how they end."""

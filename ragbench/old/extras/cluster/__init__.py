@@ -1,3 +1,0 @@
-"""Work in parts on a Dask cluster."""
-
-OFFERS = {"pool": {"cluster": "ragbench.old.extras.cluster.storage"}}

@@ -1,1 +1,0 @@
-"""Notebooks with parameters, executed in kernels that end with the run."""

@@ -1,1 +1,0 @@
-"""The files that a run leaves, and how they are read again."""

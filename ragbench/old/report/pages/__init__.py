@@ -1,1 +1,0 @@
-"""HTML out of executed notebooks and what they measured."""

@@ -1,1 +1,0 @@
-"""What every tier begins with and ends in: the session, bounds of parameters, estimates and comparisons."""

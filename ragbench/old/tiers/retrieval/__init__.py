@@ -1,1 +1,0 @@
-"""What is found, and where it lies: embeddings, rankings, real questions, sources."""

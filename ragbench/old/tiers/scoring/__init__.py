@@ -1,1 +1,0 @@
-"""Answers judged: samples, metrics and judges in, scores with reasons out."""

@@ -1,1 +1,0 @@
-"""What every view stands on: the measurement laid out, its texts, charts and links."""

@@ -1,1 +1,0 @@
-"""What pages say in words, of whatever they show."""

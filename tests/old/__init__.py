@@ -1,1 +1,0 @@
-"""Tests of the old house; they go with it, room by room."""
