@@ -94,6 +94,8 @@ def stop_server(folder: Path) -> None:
             with contextlib.suppress(BenchError):
                 run_program(folder, "pg_ctl", "-D", "data", "-m", mode, *wait, "stop")
     end_processes(folder)
+    if socket_folder(folder) != folder / "data":
+        shutil.rmtree(socket_folder(folder), ignore_errors=True)
 
 
 def server_url(folder: Path) -> str:
