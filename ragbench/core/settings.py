@@ -167,7 +167,7 @@ class SystemTable(Table):
     ids: str = Field("", description="where it has their ids")
     scores: str = Field("", description="where it has their scores")
     concurrency: int = Field(1, ge=1, le=1_024, description="requests in flight at most")
-    timeout_seconds: float = Field(60, gt=0, description="of one request or call")
+    timeout_seconds: float = Field(60, gt=0, description="of one request")
     description: str = Field("", description="what it is, in a line, for pages and index")
 
     @model_validator(mode="after")

@@ -84,13 +84,16 @@ class Answering:
     """A system with a generator, which answers where the system itself gives no answer at all.
 
     is_named: somebody chose the generator, so that it answers from given passages, too; for a
-    system that only retrieves it always does.
+    system that only retrieves it always does. description: in place of the system's own.
     """
 
     can_answer = True
 
-    def __init__(self, system: AskedSystem, generator: Generator, *, is_named: bool) -> None:
+    def __init__(
+        self, system: AskedSystem, generator: Generator, *, is_named: bool, description: str = ""
+    ) -> None:
         self.system = system
+        self._description = description
         self._writer = generator
         self.name = system.name
         self.can_retrieve = system.can_retrieve
@@ -127,7 +130,7 @@ class Answering:
 
     def describe(self) -> str:
         """Say what the system is."""
-        return self.system.describe()
+        return self._description or self.system.describe()
 
     def close(self) -> None:
         """Give back what it holds."""

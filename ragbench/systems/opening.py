@@ -107,9 +107,11 @@ class Workshop:
 
     def open(self, name: str, given: Any, generator: str) -> System:
         """Open one system."""
+        description = ""
         if isinstance(given, str) and given in self.settings.systems:
             table = self.settings.systems[given]
             generator = table.generator or generator
+            description = table.description
             system = self.open_table(name, table)
         elif isinstance(given, Path | list) or hasattr(given, "to_dict"):
             system = ResultsSystem(name, given, self.dataset, self.known)
@@ -121,7 +123,8 @@ class Workshop:
             system = Searching(name, self.known, self.retriever(given))
         else:
             system = FunctionSystem(name, given, self.known)
-        return Answering(system, self.generator(generator), is_named=bool(generator))
+        writer = self.generator(generator)
+        return Answering(system, writer, is_named=bool(generator), description=description)
 
     def open_table(self, name: str, table: SystemTable) -> AskedSystem:
         """Open the system of a table of ragbench.toml, without its generator."""

@@ -33,6 +33,11 @@ INSERT INTO help.broken VALUES (1, 'x', '[1,0]'), (2, 'x', '[0,0]'), (3, 'x', NU
 CREATE VIEW help.endless AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
     SELECT id, repeat('word ', 100) AS body FROM n;
 CREATE TABLE help.no_key (body text);
+CREATE TABLE help.langchain_pg_embedding (id varchar PRIMARY KEY, collection_id uuid,
+    embedding vector, document varchar, cmetadata jsonb);
+INSERT INTO help.langchain_pg_embedding VALUES
+    ('d0', gen_random_uuid(), '[1,0,0]', 'The library opens at 8:00.', '{"source": "https://x/0"}'),
+    ('d1', gen_random_uuid(), '[0,1,0]', 'Parking is behind the hall.', '{"source": "https://x/1"}');
 """
 FRAGMENTS = {
     "url_variable": "TEST_OWN_URL",
@@ -110,6 +115,14 @@ def test_the_tables_of_voproshalych_are_a_preset(own_url: str) -> None:
     assert history["user"].tolist() == ["42", "42"]
 
 
+def test_a_vector_store_of_a_framework_needs_its_text_column_alone() -> None:
+    tables = {"passages": "langchain_pg_embedding", "text": "document", "url": "", "vector": ""}
+    with open_tables(**tables) as database:
+        passages = database.read_dataset().passages
+    assert passages["passage_id"].tolist() == ["d0", "d1"]
+    assert passages["url"].tolist() == ["", ""]
+
+
 @pytest.mark.parametrize("kind", ["exact", "own"])
 def test_passages_are_searched_where_they_are(kind: str) -> None:
     with open_tables() as database:
@@ -162,6 +175,13 @@ def test_nobody_waits_for_a_view_without_end() -> None:
     tables = {"passages": "endless", "passage_id": "id", "text": "body", "url": "", "vector": ""}
     with open_tables(**tables) as database:
         assert len(database.read_dataset(limit=20).passages) == 20
+
+
+def test_what_is_read_is_bounded() -> None:
+    with open_tables() as database, database._reading("looking", 10) as connection:
+        names = ("transaction_read_only", "temp_file_limit", "statement_timeout")
+        shown = [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
+    assert shown == ["on", "1GB", "10s"]
 
 
 def test_what_is_read_cannot_be_written() -> None:

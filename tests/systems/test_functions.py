@@ -380,7 +380,9 @@ def test_a_system_that_answers_sometimes_is_left_alone(library: Dataset) -> None
 
 
 def test_systems_of_settings_may_be_functions_of_a_module(library: Dataset) -> None:
-    tables = {"systems": {"v2": {"callable": f"{__name__}:with_default"}}}
+    table = {"callable": f"{__name__}:with_default", "description": "the release of May"}
+    tables = {"systems": {"v2": table}}
     systems = open_systems("v2,bm25", Settings.model_validate(tables), library)
     assert [hit.id for hit in systems["v2"].retrieve(["When?"], 3)[0].hits] == ["lib"]
     assert list(systems) == ["v2", "bm25"]
+    assert systems["v2"].describe() == "the release of May"
