@@ -53,8 +53,9 @@ class Language:
         return format_decimal(value, locale=self.code)
 
     def percent(self, share: float, digits: int = 0) -> str:
-        """Write `12 %`. A dash for NaN."""
-        return NOTHING if math.isnan(share) else f"{self.number(100 * share, digits)} %"
+        """Write `12 %`, which no line breaks in two. A dash for NaN."""
+        text = f"{self.number(100 * share, digits)}\N{NO-BREAK SPACE}%"
+        return NOTHING if math.isnan(share) else text
 
     def ends(self, low: float, high: float, digits: int = 3, *, signed: bool = False) -> str:
         """Write `[0.645, 0.758]`; a dash where there is no interval."""

@@ -82,7 +82,9 @@ def read_run(request: Request, folder: Path, settings: Settings) -> tuple[Frames
 def read_frames(folder: Path, name: str) -> pd.DataFrame:
     """Return the frame of one name of all pages, with column page; empty where there is none."""
     parts = []
-    for file in sorted(folder.glob(f"frames/*/{name}.parquet")):
+    files = folder.glob(f"frames/*/{name}.parquet")
+    # Tiers first.
+    for file in sorted(files, key=lambda path: ("tier" not in path.parent.name, path)):
         frame = pd.read_parquet(file)
         if len(frame) and file.parent.name != NAME:
             parts.append(frame.assign(page=file.parent.name))

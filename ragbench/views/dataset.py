@@ -26,7 +26,7 @@ EFFECTS = {
     "passage_language": mark("is found only by searches that know both languages"),
 }
 TABLES = {
-    "questions": mark("questions"),
+    "questions": mark("questions of the data set"),
     "reference answers": mark("reference answers"),
     "passages": mark("passages"),
     "dialogues": mark("turns of dialogues"),
