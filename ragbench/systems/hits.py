@@ -25,6 +25,8 @@ from ragbench.metrics.texts import plain, squeeze
 # Beyond those that tables of answers have: LangChain's chains, Haystack's and LlamaIndex's.
 ANSWERS = ("result", "replies")
 PASSAGES = ("retrieved", "hits", "results", "nodes", "source_nodes")
+# Attributes of an object that has an answer or contexts.
+ATTRIBUTES = ("answer", "contexts", "context_ids", "documents", "source_documents", *PASSAGES)
 SCORES = ("score", "similarity", "relevance_score")
 # Attributes of documents and nodes.
 TEXTS = ("page_content", "content", "text")
@@ -95,10 +97,8 @@ def read_returned(value: Any) -> Returned:
         return Returned(answer=value)
     if hasattr(value, "source_nodes"):  # LlamaIndex's Response
         return Returned(str(value.response), list(value.source_nodes))
-    if not isinstance(value, Mapping | Iterable) and isinstance(
-        getattr(value, "content", None), str
-    ):
-        return Returned(answer=value.content)  # a message of a chat model
+    if isinstance(getattr(value, "content", None), str):  # a message of a chat model
+        return Returned(answer=value.content)
     parts = read_parts(value)
     if parts is not None:
         return read_mapping(parts)
@@ -112,7 +112,7 @@ def read_parts(value: Any) -> Mapping[Any, Any] | None:
     if isinstance(value, Mapping):
         return value
     if hasattr(value, "answer") or hasattr(value, "contexts"):
-        return {name: getattr(value, name) for name in dir(value) if not name.startswith("_")}
+        return {name: getattr(value, name) for name in ATTRIBUTES if hasattr(value, name)}
     return None
 
 

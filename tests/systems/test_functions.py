@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
@@ -61,9 +62,15 @@ class HaystackDocument:
     score: float | None = None
 
 
-@dataclass
-class Message:
+class Message(BaseModel):
+    """As LangChain's, which can be iterated."""
+
     content: str
+
+
+class Result(BaseModel):
+    answer: str | None
+    contexts: list[str]
 
 
 NAN = math.nan
@@ -88,6 +95,7 @@ NAN = math.nan
         ([HaystackDocument("8f3c", LIBRARY, score=0.6)], [("lib", 0.6)]),
         ([Passage(None, "lib"), Hit("park", similarity=1.0)], [("lib", NAN), ("park", 1.0)]),
         ({"answer": "At 8.", "contexts": [LIBRARY]}, [("lib", NAN)]),
+        (Result(answer=None, contexts=[LIBRARY]), [("lib", NAN)]),
         ({"result": "At 8.", "source_documents": [Document(LIBRARY)]}, [("lib", NAN)]),
         ({"retrieved_contexts": ["lost"], "context_ids": ["card"]}, [("card", NAN)]),
         (["lib", "lib", LIBRARY, "park"], [("lib", NAN), ("park", NAN)]),
@@ -301,12 +309,12 @@ def test_retrievers_of_frameworks_retrieve(given: Any, library: Dataset) -> None
 @pytest.mark.parametrize(
     "given",
     [
-        Runnable(lambda question: Message("At 8:00.")),
+        Runnable(lambda question: Message(content="At 8:00.")),
         Runnable(lambda question: "At 8:00."),
         Runnable(lambda value: {"answer": "At 8:00.", "context": [Document(LIBRARY)]}, OBJECT),
         QueryEngine(),
         Pipeline(),
-        lambda question: Message("At 8:00."),
+        lambda question: Message(content="At 8:00."),
     ],
 )
 def test_chains_of_frameworks_answer(given: Any, library: Dataset) -> None:
