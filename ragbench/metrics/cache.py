@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.metric import metric
+from ragbench.metrics.texts import words
 from ragbench.metrics.vectors import SINGLE_PRECISION, unit_rows
 
 Array = NDArray[np.float64]
@@ -35,8 +36,6 @@ def wrong_hit_rate(
     is_wrong: of the cached answer to each question 1 wrong, 0 right, NaN where nobody can say.
     Hits of which nobody can say are left out. NaN where nothing is known of any answer.
     """
-    if np.isnan(np.asarray(is_wrong, dtype=float)).all():
-        return float("nan")
     known = served_wrongly(similarities, is_wrong, threshold)
     known = known[~np.isnan(known)]
     return float(known.mean()) if len(known) else float("nan")
@@ -47,9 +46,49 @@ def served_wrongly(
 ) -> Array:
     """Return (questions,) 1 where the cache would answer wrongly, 0 where not, NaN: nobody knows.
 
-    What the cache does not answer, it does not answer wrongly.
+    What the cache does not answer, it does not answer wrongly; where nothing is known of any
+    answer, nobody knows that either.
     """
-    return np.where(is_hit(similarities, threshold), np.asarray(is_wrong, dtype=float), 0.0)
+    known = np.asarray(is_wrong, dtype=float)
+    return np.where(is_hit(similarities, threshold) | np.isnan(known).all(), known, 0.0)
+
+
+def is_wrong_answer(
+    question: str,
+    answer: str,
+    disliked: str,
+    pages: Collection[str] | None,
+    cached_question: str,
+    cached_answer: str,
+    cached_page: str,
+) -> float:
+    """Tell whether a cached answer would be wrong: 1, 0, or NaN where nobody can say.
+
+    answer: to the question, known to be right; disliked: known to be wrong; "" where nobody knows.
+    pages: where the answer stands; empty: nowhere; None: nobody knows.
+
+    Right: the known answer word for word, or from a page that answers. Wrong: word for word an
+    answer that was disliked, or from another page. A page may answer several questions, so nobody
+    can say where the two answers, or the two questions, name different numbers.
+    """
+    if cached_answer and cached_answer in (answer, disliked):
+        return float(cached_answer != answer)
+    if pages is None:
+        return float("nan")
+    if not pages or not cached_page:
+        # What stands nowhere is answered rightly only by what is from nowhere.
+        return float(bool(pages) or bool(cached_page))
+    if cached_page not in pages:
+        return 1.0
+    is_open = numbers_differ(answer, cached_answer) or numbers_differ(question, cached_question)
+    return float("nan") if is_open else 0.0
+
+
+def numbers_differ(text: str, other: str) -> bool:
+    """Tell whether both texts name numbers, and neither has all those of the other."""
+    first = {word for word in words(text) if word[0].isdigit()}
+    second = {word for word in words(other) if word[0].isdigit()}
+    return bool(first and second) and not (first <= second or second <= first)
 
 
 def is_hit(similarities: ArrayLike, threshold: float = THRESHOLD) -> NDArray[np.bool_]:

@@ -112,6 +112,18 @@ def cost_of_totals(totals: Array, cost_shown: float = 1.0, cost_hidden: float = 
 DECISIONS["decision_cost"] = cost_of_totals
 
 
+def measure_totals(totals: Array, costs: Mapping[str, float]) -> Array:
+    """Return (…, metrics) every metric of DECISIONS of (…, 6) totals.
+
+    costs: cost_shown and cost_hidden of decision_cost.
+    """
+    values = [
+        compute(totals, **costs) if name == "decision_cost" else compute(totals)
+        for name, compute in DECISIONS.items()
+    ]
+    return np.stack(values, axis=-1)
+
+
 def count_decisions(labels: Sequence[Any], decisions: Sequence[Any]) -> Array:
     """Return (n, 6) a 1 in the column of CELLS where each decision falls."""
     is_good = np.asarray(labels, dtype=bool)

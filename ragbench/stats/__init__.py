@@ -4,6 +4,7 @@ from ragbench.stats.comparisons import WORDS, compare
 from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import (
     jackknife_intervals,
+    linear_values,
     mean_intervals,
     pairwise_intervals,
     part_intervals,
@@ -20,6 +21,7 @@ __all__ = [
     "Statement",
     "compare",
     "jackknife_intervals",
+    "linear_values",
     "mean_intervals",
     "pairwise_intervals",
     "part_intervals",

@@ -125,6 +125,28 @@ def statistic_intervals(
     return add_counts(frame, is_measured, n_units, confidence)
 
 
+def linear_values(parts: ArrayLike, statistic: Callable[[Array], Array]) -> Array:
+    """Return (rows, statistics) values of single rows whose mean is a statistic of their sums.
+
+    F1 and the like are no means, but near the truth they are: each row counts by how far it moves
+    the statistic (the delta method; Efron 1982, The Jackknife, chapter 6), so that statistics are
+    compared as means are. parts, statistic: as in `statistic_intervals`; a row with a NaN is NaN.
+    """
+    table = as_table(parts)
+    is_known = ~np.any(np.isnan(table), axis=1)
+    known = table[is_known]
+    totals = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # While the totals grow by a millionth the statistic is a line.
+        step = 1e-6 * totals.sum()
+        grown = np.vstack([totals, totals + step * np.eye(len(totals))])
+        value, *moved = as_table(statistic(grown))
+        moves = len(known) * known @ ((np.array(moved) - value) / step)
+    values = np.full((len(table), len(value)), np.nan)
+    values[is_known] = value + moves - moves.sum(axis=0) / max(len(known), 1)
+    return values
+
+
 def part_intervals(
     whole: ArrayLike,
     part: ArrayLike,
@@ -133,13 +155,11 @@ def part_intervals(
 ) -> pd.DataFrame:
     """Return the shares of a whole and of a part of it, such as hits and wrong hits.
 
-    whole, part: (rows,) 0 or 1, NaN where unmeasured; where part is 1, whole is 1. Both are shares
-    of the same rows, so no end of the part's interval lies beyond that of the whole. Two rows as
-    of `mean_intervals`. Raises BenchError for a part outside the whole.
+    whole, part: (rows,) 0 or 1, NaN where unmeasured; where part is 1, whole is 1. A row of which
+    the part is not known counts in the whole alone. No end of the part's interval lies beyond that
+    of the whole. Two rows as of `mean_intervals`. Raises BenchError for a part outside the whole.
     """
     pair = np.column_stack([np.asarray(whole, dtype=float), np.asarray(part, dtype=float)])
-    # What lacks one of them tells nothing of the share of one in the other.
-    pair[np.isnan(pair).any(axis=1)] = np.nan
     if (pair[:, 1] > pair[:, 0]).any():
         row = int(np.argmax(pair[:, 1] > pair[:, 0]))
         raise BenchError(f"row {row} is in the part and not in the whole")

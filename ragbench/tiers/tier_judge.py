@@ -23,7 +23,6 @@ from ragbench.core.types import Sample
 from ragbench.metrics.judges import (
     DELTA,
     chosen_consistently,
-    chosen_rightly,
     mean_by_answer,
     share_within,
 )
@@ -51,12 +50,9 @@ PROBES = {
     "difference between repeats": (0, np.inf),
     "same choice in both orders": (0, 1),
     "preference for the first place": (-1, 1),
-    "reference preferred to a poor answer": (0, 1),
     "gain by padding": (-np.inf, np.inf),
     "scores changed by padding": (0, 1),
 }
-# What a judge has whom the changes of the probes do not sway.
-FAIR = dict(zip(PROBES, (0.0, 1.0, 0.0, 1.0, 0.0, 0.0), strict=True))
 # What cannot come out otherwise: of a judge that always gives the same score, and of the offline
 # one, which decides by a fixed rule in whatever order.
 CONSTANT = ("consistency_score", "difference between repeats")
@@ -109,7 +105,7 @@ class Frames:
 class JudgeStatement(Statement):
     """agreement: every judge with people (system, measure, …), people among themselves as PEOPLE.
 
-    probes: of every judge the measures of PROBES, with what is fair.
+    probes: of every judge the measures of PROBES.
     """
 
     agreement: pd.DataFrame
@@ -152,10 +148,6 @@ def measure(
         raise BenchError(f"no judge can be asked: {about[0][-1]}")
     questions = question_frame(samples)
     judged = pd.concat(parts, ignore_index=True).merge(questions[["question_id", "unit"]])
-    # The reference has to win against an answer that people rated below the middle.
-    means = judged["question_id"].map(ratings.groupby("question_id")["value"].mean())
-    is_poor = means < sum(request.people_scale) / 2
-    judged["reference preferred to a poor answer"] = judged["reference_won"].where(is_poor)
     frames = Frames(
         questions,
         answer_frame(samples),
@@ -258,7 +250,6 @@ def values_of(
         "difference between repeats": mean_by_answer(np.abs(scores[:, 1:] - scores[:, :1]))[0],
         "same choice in both orders": chosen_consistently([places])[0],
         "preference for the first place": mean_by_answer([places])[0],
-        "reference_won": chosen_rightly([places], [-1.0])[0],
         "gain by padding": gain,
         "scores changed by padding": np.nan if np.isnan(gain) else float(gain != 0),
     }
@@ -299,47 +290,47 @@ def state(request: Request, frames: Frames) -> JudgeStatement:
         agreements.append(state_agreement(request, known).assign(system=system))
     estimates = check(pd.concat(parts, ignore_index=True), ESTIMATES)
     is_number = estimates["metric"].isin(list(NUMBERS))
-    fair = estimates["metric"].map(FAIR)
     return JudgeStatement(
         estimates[is_number].reset_index(drop=True),
         COMPARISONS.empty(),
         pd.concat(agreements, ignore_index=True),
-        estimates.assign(fair=fair)[~is_number].reset_index(drop=True),
+        estimates[~is_number].reset_index(drop=True),
     )
 
 
 def state_people(request: Request, rated: pd.DataFrame) -> pd.DataFrame:
     """State how people agree with each other: α of all, the other measures of all pairs of two."""
-    pairs = rated.merge(rated, on=["question_id", "unit"], suffixes=("", "_other"))
-    pairs = pairs[pairs["rater"] < pairs["rater_other"]]
-    if pairs.empty:
-        return pd.DataFrame()
-    how: dict[str, Any] = {"confidence": request.confidence}
-    how["scale"] = scale_of(request, rated["value"])
-    frame = agreement(pairs["value_other"], pairs["value"], pairs["unit"], **how)
+    others = rated.rename(columns={"value": "first"})
+    pairs = rated.merge(others, on=["question_id", "unit"], suffixes=("", "_first"))
+    pairs = pairs[pairs["rater"] < pairs["rater_first"]]
+    frame = state_agreement(request, pairs)
+    if frame.empty:
+        return frame
     wide = rated.pivot(index=["question_id", "unit"], columns="rater", values="value")
-    alphas = agreement_of_people(wide.to_numpy(), wide.index.get_level_values("unit"), **how)
-    others = frame[~frame["measure"].isin([*alphas["measure"], "bias"])]
-    return pd.concat([others, alphas], ignore_index=True).assign(system=PEOPLE)
+    units = wide.index.get_level_values("unit")
+    alphas = agreement_of_people(wide.to_numpy(), units, confidence=request.confidence)
+    is_other = ~frame["measure"].isin([*alphas["measure"], "bias"])
+    return pd.concat([frame[is_other], alphas], ignore_index=True).assign(system=PEOPLE)
 
 
 def state_agreement(request: Request, rated: pd.DataFrame) -> pd.DataFrame:
-    """State how a judge agrees with people: every rating is held against its first score.
+    """State how the column `first`, of a judge, agrees with `value`, of people.
 
     Where people's scale is not the judge's, only ranks are compared.
     """
     if rated["first"].isna().all():
         return pd.DataFrame()
-    scale = scale_of(request, [*rated["first"], *rated["value"]])
-    columns = [rated[name].to_numpy() for name in ("first", "value", "unit")]
-    frame = agreement(*columns, scale=scale, confidence=request.confidence)
+    low, high = request.people_scale
+    levels = np.arange(low, high + 1).tolist()
+    given = pd.concat([rated["first"], rated["value"]]).dropna()
+    frame = agreement(
+        rated["first"],
+        rated["value"],
+        rated["unit"],
+        # With values between the levels there is no list of all that could be given.
+        scale=levels if given.isin(levels).all() else None,
+        confidence=request.confidence,
+    )
     if parse_label(request.metric).bounds != request.people_scale:
         return frame[frame["measure"].isin(["spearman", "kendall"])]
     return frame
-
-
-def scale_of(request: Request, values: Any) -> list[float] | None:
-    """Return the whole numbers of people's scale; None where other values were given."""
-    low, high = request.people_scale
-    levels = np.arange(low, high + 1).tolist()
-    return levels if pd.Series(values).dropna().isin(levels).all() else None

@@ -22,9 +22,21 @@ from ragbench.core.frames import DECISIONS as DECISIONS_FRAME
 from ragbench.core.frames import ESTIMATES, SCORES, check
 from ragbench.core.metric import parse_label
 from ragbench.core.types import Passage, Sample
-from ragbench.metrics.decisions import DECISIONS, count_decisions, read_decision
+from ragbench.metrics.decisions import (
+    CELLS,
+    DECISIONS,
+    count_decisions,
+    measure_totals,
+    read_decision,
+)
 from ragbench.metrics.texts import plain, squeeze
-from ragbench.stats import Scale, Statement, mean_intervals, statistic_intervals
+from ragbench.stats import (
+    Scale,
+    Statement,
+    linear_values,
+    mean_intervals,
+    statistic_intervals,
+)
 from ragbench.stats import state as state_scores
 from ragbench.tiers.common import (
     About,
@@ -51,6 +63,11 @@ class Request(Options):
     baseline: str = Field("show-all", description="a judge, show-all or hide-all")
     cost_shown: float = Field(1.0, ge=0, description="of a poor answer that is shown")
     cost_hidden: float = Field(1.0, ge=0, description="of a good answer that is held back")
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """What errors cost, as decision_cost takes it."""
+        return {"cost_shown": self.cost_shown, "cost_hidden": self.cost_hidden}
 
     @model_validator(mode="after")
     def check_costs(self) -> Request:
@@ -89,7 +106,7 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True)
 class DecisionStatement(Statement):
-    """counts: of every judge the four counts and the failed calls."""
+    """counts: of every judge how many decisions fall in each of CELLS."""
 
     counts: pd.DataFrame
 
@@ -126,7 +143,7 @@ def measure(
     decisions = pd.concat(parts, ignore_index=True)
     scores = decisions.rename(columns={"decision": "value"}).assign(metric="show_decision")
     baseline = choose_baseline(request.baseline, "show-all", tuple(deciders))
-    is_priced = (request.cost_shown, request.cost_hidden) != (1.0, 1.0)
+    is_priced = set(request.costs.values()) != {1.0}
     primary = request.primary or (COST if is_priced else METRICS[0])
     others = [label for label in (*METRICS, COST, LATENCY) if label != primary]
     changes = {
@@ -243,16 +260,15 @@ def state(request: Request, frames: Frames) -> DecisionStatement:
     for system in request.systems:
         rows = frames.decisions[frames.decisions["system"] == system]
         estimates.append(estimate(request, rows).assign(system=system))
-        counts.append(count_cells(rows).assign(system=system))
+        counts.append((system, *cells_of(rows).sum(axis=0).astype(int)))
         if system == request.baseline or system not in CONSTANTS:
             linear.append(linear_scores(request, rows))
     scores = pd.concat(linear, ignore_index=True)
-    limits = scores.groupby("metric")["value"].agg(["min", "max"])
-    # A linear value may lie outside the measure's own scale.
-    scales = {
-        label: Scale("lower" if label == COST else "higher", min(low, 0.0), max(high, 1.0))
-        for label, low, high in limits.itertuples()
-    }
+    scales = {}
+    for label, values in scores.groupby("metric")["value"]:
+        # A linear value may lie outside the measure's own scale.
+        ends = min(values.min(), 0.0), max(values.max(), 1.0)
+        scales[str(label)] = Scale("lower" if label == COST else "higher", *ends)
     compared = state_scores(
         scores,
         baseline=request.baseline,
@@ -263,33 +279,18 @@ def state(request: Request, frames: Frames) -> DecisionStatement:
     return DecisionStatement(
         check(pd.concat(estimates, ignore_index=True), ESTIMATES),
         compared.comparisons,
-        pd.concat(counts, ignore_index=True),
+        pd.DataFrame(counts, columns=["system", *CELLS]),
     )
 
 
 def cells_of(rows: pd.DataFrame) -> np.ndarray:
-    """Return (decisions, 6) where each decision falls: `ragbench.metrics.decisions.CELLS`."""
+    """Return (decisions, 6) in which of CELLS each decision falls."""
     return count_decisions(rows["label"].to_numpy(), rows["decision"].to_numpy())
-
-
-def count_cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row: the four counts, how many calls failed, and their most frequent reason."""
-    tp, fp, fn, tn, *failed = cells_of(rows).sum(axis=0).astype(int)
-    reasons = rows.loc[rows["decision"].isna(), "reason"].mode()
-    counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn, "failed": sum(failed)}
-    return pd.DataFrame([counts]).assign(reason="".join(reasons[:1]))
 
 
 def has_failed(rows: pd.DataFrame) -> bool:
     """Tell whether most of a judge's calls failed: what is left says nothing of it."""
     return bool(rows["decision"].isna().mean() > 0.5)
-
-
-def measures(request: Request, totals: np.ndarray) -> np.ndarray:
-    """Return (…, metrics) every measure of decisions of (…, 6) totals: METRICS, then the cost."""
-    costs = {"cost_shown": request.cost_shown, "cost_hidden": request.cost_hidden}
-    values = [DECISIONS[name](totals) for name in METRICS]
-    return np.stack([*values, DECISIONS[COST](totals, **costs)], axis=-1)
 
 
 def estimate(request: Request, rows: pd.DataFrame) -> pd.DataFrame:
@@ -303,11 +304,11 @@ def estimate(request: Request, rows: pd.DataFrame) -> pd.DataFrame:
     decided = rows["decision"].dropna()
     if has_failed(rows):
         cells[:] = np.nan
-    most = np.array([*[1.0] * len(METRICS), max(request.cost_shown, request.cost_hidden)])
+    most = np.where(np.array(list(DECISIONS)) == COST, max(request.costs.values()), 1.0)
     units = rows["unit"].to_numpy()
-    statistic = partial(measures, request)
+    statistic = partial(measure_totals, costs=request.costs)
     frame = statistic_intervals(cells, statistic, units, (0.0, most), request.confidence)
-    frame["metric"] = [*METRICS, COST]
+    frame["metric"] = list(DECISIONS)
     if len(decided) == len(rows) and decided.nunique() == 1:
         constructed = ["balanced_accuracy", "decision_recall"]
         constructed += ["f1_score"] if not decided.any() else []
@@ -323,26 +324,10 @@ def estimate(request: Request, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def linear_scores(request: Request, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return values of single decisions whose mean is the measure, as SCORES.
-
-    F1 and the like are no means, but near the truth they are: each decision counts by how far it
-    moves the measure (the delta method; Efron 1982, The Jackknife, chapter 6), so that measures
-    are compared as means are. NaN where the call failed.
-    """
-    labels = [*METRICS, COST]
-    is_decided = rows["decision"].notna().to_numpy() & (not has_failed(rows))
-    cells = cells_of(rows)[is_decided]
-    values = np.full((len(rows), len(labels)), np.nan)
-    if len(cells):
-        totals = cells.sum(axis=0)
-        whole = measures(request, totals)
-        # Measures are ratios: while the totals grow by a millionth they are a line.
-        step = 1e-6 * len(cells)
-        slopes = (measures(request, totals + step * np.eye(len(totals))) - whole) / step
-        moves = len(cells) * (cells @ slopes)
-        values[is_decided] = whole + moves - moves.mean(axis=0)
-    about = rows[["system", "question_id", "unit"]]
-    parts = [
-        about.assign(metric=label, value=values[:, place]) for place, label in enumerate(labels)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    """Return values of single decisions whose mean is the measure, as SCORES; NaN: it failed."""
+    cells = cells_of(rows)
+    cells[rows["decision"].isna() | has_failed(rows)] = np.nan
+    values = linear_values(cells, partial(measure_totals, costs=request.costs))
+    wide = pd.DataFrame(values, columns=list(DECISIONS), index=rows.index)
+    keys = ["system", "question_id", "unit"]
+    return pd.concat([rows[keys], wide], axis=1).melt(keys, var_name="metric")

@@ -18,10 +18,15 @@ from ragbench.core.errors import NotEnoughError
 from ragbench.core.frames import DIALOGUES, ESTIMATES, HISTORY, SCORES, check, frame_of
 from ragbench.core.metric import parse_label
 from ragbench.core.types import Dataset, Sample
-from ragbench.metrics.cache import THRESHOLD, is_hit, nearest_cached, served_wrongly
+from ragbench.metrics.cache import (
+    THRESHOLD,
+    is_hit,
+    is_wrong_answer,
+    nearest_cached,
+    served_wrongly,
+)
 from ragbench.metrics.judges import known_mean
-from ragbench.metrics.texts import words
-from ragbench.stats import Statement, mean_intervals, part_intervals
+from ragbench.stats import Statement, part_intervals
 from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import usual_embedder
 from ragbench.tiers.common import About, Options, Workbench, open_embedders, sample_rows
@@ -199,62 +204,28 @@ def look_up(asked: pd.DataFrame, cached: pd.DataFrame, embedder: Any) -> pd.Data
     names = ["cached_id", "cached_question", "cached_answer", "cached_url"]
     found = found.set_axis(names, axis=1).reset_index(drop=True).assign(similarity=similarities)
     lookups = pd.concat([asked, found], axis=1)
-    is_wrong = [judge_entry(row) for row in lookups.itertuples()]
+    told = lookups[["text", "answer", "disliked", "pages", *names]].drop(columns="cached_id")
+    is_wrong = [is_wrong_answer(*row) for row in told.itertuples(index=False)]
     return lookups.assign(is_wrong=is_wrong).drop(columns=["answer", "disliked", "pages", "entry"])
-
-
-def judge_entry(row: Any) -> float:
-    """Tell whether a cached answer would be wrong: 1, 0, or NaN where nobody can say.
-
-    Right: the known answer word for word, or from a page that answers. Wrong: word for word an
-    answer that was disliked, or from another page. A page may answer several questions, so nobody
-    can say where the two answers, or the two questions, name different numbers.
-    """
-    if row.cached_answer and row.cached_answer in (row.answer, row.disliked):
-        return float(row.cached_answer != row.answer)
-    if row.pages is None:
-        return np.nan
-    if not row.pages or not row.cached_url:
-        # What stands nowhere is answered rightly only by what is from nowhere.
-        return float(bool(row.pages) or bool(row.cached_url))
-    if row.cached_url not in row.pages:
-        return 1.0
-    is_open = numbers_differ(row.answer, row.cached_answer)
-    is_open = is_open or numbers_differ(row.text, row.cached_question)
-    return np.nan if is_open else 0.0
-
-
-def numbers_differ(text: str, other: str) -> bool:
-    """Tell whether both texts name numbers, and neither has all those of the other."""
-    first = {word for word in words(text) if word[0].isdigit()}
-    second = {word for word in words(other) if word[0].isdigit()}
-    return bool(first and second) and not (first <= second or second <= first)
 
 
 def answered(lookups: pd.DataFrame, threshold: float) -> tuple[np.ndarray, np.ndarray]:
     """Return of every question whether the cache answers, and whether wrongly; NaN: unknown."""
-    similarities, is_wrong = lookups["similarity"].to_numpy(), lookups["is_wrong"].to_numpy()
-    wrong = served_wrongly(similarities, is_wrong, threshold)
-    if np.isnan(is_wrong.astype(float)).all():
-        wrong = np.full(len(lookups), np.nan)
-    return is_hit(similarities, threshold).astype(float), wrong
+    columns = lookups["similarity"], lookups["is_wrong"]
+    hits = is_hit(columns[0], threshold).astype(float)
+    return hits, served_wrongly(*columns, threshold)
 
 
 def score_dialogues(name: str, turns: pd.DataFrame, embedder: Any) -> pd.DataFrame:
     """Score how every dialogue holds together; one without two neighbours is unmeasured."""
     rows = []
     for label, column in DIALOGUE.items():
-        texts = turns[turns[column].str.strip() != ""]
-        vectors = embedder.embed(texts[column].tolist(), KINDS[column])
-        for (key, unit), places in turns.groupby(
-            ["dialogue_id", "unit"], sort=False
-        ).groups.items():
-            own = vectors[texts.index.isin(places)]
-            if len(own) > 1:
-                rows.append((name, label, key, unit, parse_label(label)(own), "ok", "", ""))
-            else:
-                gap = f"fewer than two {column}s"
-                rows.append((name, label, key, unit, np.nan, "missing_field", gap, ""))
+        filled = turns[turns[column].str.strip() != ""]
+        vectors = embedder.embed(filled[column].tolist(), KINDS[column])
+        for (key, unit), members in turns.groupby(["dialogue_id", "unit"], sort=False):
+            value = parse_label(label)(vectors[filled.index.isin(members.index)])
+            gap = ("missing_field", f"fewer than two {column}s") if np.isnan(value) else ("ok", "")
+            rows.append((name, label, key, unit, value, *gap, ""))
     return frame_of(rows, SCORES)
 
 
@@ -285,15 +256,7 @@ def state(request: Request, frames: Frames) -> UxStatement:
 
 
 def state_cache(request: Request, lookups: pd.DataFrame) -> pd.DataFrame:
-    """Estimate the hits and, as a part of them, the wrong hits: two rows, with n_hits.
-
-    A hit of which nobody can say whether it is wrong is a hit, and unmeasured as a wrong one.
-    """
+    """Estimate the hits and, as a part of them, the wrong hits: two rows, with n_hits."""
     hits, wrong = answered(lookups, request.threshold)
-    units = lookups["unit"].to_numpy()
-    rates = part_intervals(hits, wrong, units, request.confidence)
-    if np.isnan(wrong).any():
-        whole = mean_intervals(hits[:, None], units, (0.0, 1.0), request.confidence)
-        rates.loc[0, whole.columns] = whole.iloc[0]
-        rates.loc[1, "high"] = np.fmin(rates.loc[1, "high"], whole["high"].iloc[0])
+    rates = part_intervals(hits, wrong, lookups["unit"].to_numpy(), request.confidence)
     return rates.assign(metric=list(CACHE), n_hits=int(hits.sum()))

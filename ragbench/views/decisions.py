@@ -32,18 +32,20 @@ CELLS = {
 
 def answer(result: Any) -> Part:
     """The finding: every judge against the baseline, and whose calls failed."""
+    _ = result.language.translate
     finding = comparison.answer(result)
-    counts = result.statement.counts
     sentences = []
-    for row in counts[counts["failed"] > 0].itertuples():
-        text = trusted(
-            result.language.translate(
-                "{judge} gave no decision in {failed} of {total} calls: {reason}"
-            )
+    for system, rows in result.frames.decisions.groupby("system", sort=False):
+        failed = rows[rows["decision"].isna()]
+        if failed.empty:
+            continue
+        text = _("{judge} gave no decision in {failed} of {total} calls: {reason}")
+        filled = trusted(text).format(
+            judge=comparison.bold(str(system)),
+            failed=len(failed),
+            total=len(rows),
+            reason=failed["reason"].mode().iloc[0],
         )
-        total = row.tp + row.fp + row.fn + row.tn + row.failed
-        name = comparison.bold(row.system)
-        filled = text.format(judge=name, failed=row.failed, total=total, reason=row.reason)
         sentences.append(Markup('<p class="more">{}</p>').format(filled))
     return Part(finding.content + Markup("").join(sentences), style="finding")
 
@@ -58,7 +60,7 @@ def facts(result: Any) -> Part:
         {
             _("decisions"): count(len(cases)),
             _("questions"): count(cases["unit"].nunique()),
-            _("to be shown"): count(int(result.statement.counts.iloc[0][["tp", "fn"]].sum())),
+            _("to be shown"): count(int(result.frames.decisions["label"].head(len(cases)).sum())),
             _("baseline"): result.request.baseline,
         },
     )
@@ -92,6 +94,7 @@ def counts(result: Any) -> Part:
     _ = result.language.translate
     styles = system_styles(result.systems, result.request.baseline)
     shown = result.statement.counts
+    shown = shown.assign(failed=shown["failed_positive"] + shown["failed_negative"])
     table = pd.DataFrame(
         {_(name): [result.language.count(n) for n in shown[cell]] for cell, name in CELLS.items()},
         index=[f"{styles[name].sign} {name}" for name in shown["system"]],

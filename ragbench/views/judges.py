@@ -39,12 +39,11 @@ PROBES = {
     "difference between repeats": mark("asked again: mean difference of the scores"),
     "same choice in both orders": mark("order of two answers: the same choice in both"),
     "preference for the first place": mark("order of two answers: preference for the first place"),
-    "reference preferred to a poor answer": mark(
-        "order of two answers: the reference beats a poor answer"
-    ),
     "gain by padding": mark("padded to three times its length: gain of score"),
     "scores changed by padding": mark("padded to three times its length: scores changed"),
 }
+# What a judge has whom the change does not sway: as many numbers as there are measures.
+FAIR = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
 def answer(result: Any) -> Part:
@@ -226,10 +225,7 @@ def probes(result: Any) -> Part | None:
     measured = frame[frame["n"] > 0]
     if measured.empty:
         return None
-    fair = frame.drop_duplicates("metric").set_index("metric")["fair"]
-    columns: dict[str, list[str]] = {
-        _("not swayed"): [language.number(fair[name], 0) for name in PROBES]
-    }
+    columns = {_("not swayed"): [language.number(value, 0) for value in FAIR]}
     for system, rows in frame.groupby("system", sort=False):
         by_name = rows.set_index("metric")
         columns[str(system)] = [

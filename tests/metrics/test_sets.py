@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from ragbench.metrics import (
     decision_recall,
     f1_score,
 )
-from ragbench.metrics.cache import nearest_cached, served_wrongly
+from ragbench.metrics.cache import is_wrong_answer, nearest_cached, served_wrongly
 from ragbench.metrics.decisions import DECISIONS, count_decisions, read_decision
 from ragbench.metrics.judges import chosen_consistently, chosen_rightly, share_within
 from ragbench.metrics.sources import topic_coverage
@@ -191,3 +193,22 @@ def test_topics_are_numbered_by_size_with_what_was_retrieved_for_each() -> None:
     assert max(coverage.silhouettes, key=lambda number: coverage.silhouettes[number]) == 2
     with pytest.raises(ValueError, match="n_topics = 6"):
         topic_coverage(vectors, retrieved, list("abcde"), n_topics=6)
+
+
+@pytest.mark.parametrize(
+    ("known", "cached", "expected"),
+    [
+        (("q?", "at 9", "", None), ("r?", "at 9", ""), 0),  # word for word the right answer
+        (("q?", "", "at 9", None), ("r?", "at 9", "/a"), 1),  # word for word a disliked one
+        (("q?", "", "", None), ("r?", "at 9", "/a"), np.nan),  # nobody knows the right one
+        (("q?", "", "", {"/a"}), ("r?", "at 9", "/a"), 0),
+        (("q?", "", "", {"/a"}), ("r?", "at 9", "/b"), 1),
+        (("q?", "", "", {"/a"}), ("r?", "at 9", ""), 1),
+        (("q?", "", "", set()), ("r?", "not told", ""), 0),  # right: it stands nowhere
+        (("q?", "", "", set()), ("r?", "at 9", "/a"), 1),
+        (("in 2 parts?", "", "", {"/a"}), ("in 3 parts?", "yes", "/a"), np.nan),  # other numbers
+        (("q?", "from 9 to 10", "", {"/a"}), ("r?", "from 9", "/a"), 0),  # part of them
+    ],
+)
+def test_whether_a_cached_answer_is_wrong(known: Any, cached: Any, expected: float) -> None:
+    assert is_wrong_answer(*known, *cached) == pytest.approx(expected, nan_ok=True)

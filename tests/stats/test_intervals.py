@@ -12,6 +12,7 @@ from ragbench.core.errors import BenchError
 from ragbench.stats import (
     Confidence,
     jackknife_intervals,
+    linear_values,
     mean_intervals,
     pairwise_intervals,
     part_intervals,
@@ -196,3 +197,28 @@ def test_units_that_do_not_fit_are_refused():
         mean_intervals([1.0, 2.0], ["a"])
     with pytest.raises(BenchError, match="row 1 has no unit"):
         mean_intervals([1.0, 2.0], ["a", None])
+
+
+def test_values_of_rows_have_the_statistic_as_their_mean() -> None:
+    # Columns: true positives, false ones, missed; F1 = 2 x 3 / (2 x 3 + 1 + 2).
+    parts = np.array([[1, 0, 0]] * 3 + [[0, 1, 0]] + [[0, 0, 1]] * 2 + [[np.nan] * 3])
+
+    def scores(sums: np.ndarray) -> np.ndarray:
+        tp, fp, fn = sums.T
+        return np.column_stack([2 * tp / (2 * tp + fp + fn), tp / (tp + fp)])
+
+    values = linear_values(parts, scores)
+    assert np.nanmean(values, axis=0) == pytest.approx([6 / 9, 3 / 4], abs=1e-12)
+    # A row that changes nothing counts as the statistic itself: what was missed has no precision.
+    assert values[4:6, 1] == pytest.approx(3 / 4, abs=1e-6)
+    # One more false positive of n = 6: precision moves by -p / (tp + fp), times n.
+    assert values[3, 1] == pytest.approx(3 / 4 - 6 * (3 / 4) / 4, abs=1e-5)
+    assert np.isnan(values[6]).all()
+    assert np.isnan(linear_values(parts[6:], scores)).all()
+
+
+def test_a_row_whose_part_is_not_known_counts_in_the_whole_alone() -> None:
+    whole, part = [1, 1, 0, 0], [1, np.nan, 0, 0]
+    frame = part_intervals(whole, part)
+    assert frame["value"].tolist() == [0.5, 1 / 3]
+    assert frame["n"].tolist() == [4, 3]
