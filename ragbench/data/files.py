@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from ragbench.core.errors import BenchError
-from ragbench.data.values import DECODER, Row, is_missing, unpack
+from ragbench.data.values import DECODER, Row, as_list, is_missing, unpack
 from ragbench.data.vocabulary import LISTS, field_of, normalize
 
 PACKINGS: dict[bytes, Any] = {
@@ -249,7 +249,7 @@ def _json_rows(path: Path) -> Iterator[Row | LeftOut]:
             values = iter(())
         # A value alone in its file may hold the rows, or columns; one of many is a row.
         if len(first) == 1:
-            first = unwrap(first[0]) if isinstance(first[0], dict) else first[0]
+            first = unwrap(first[0]) if isinstance(first[0], dict) else as_list(first[0])
         for value in itertools.chain(first, values):
             if not isinstance(value, dict | LeftOut):
                 raise BenchError("holds no objects; write a list of objects, or one object a line")

@@ -37,7 +37,7 @@ FORMS = {
 SHOWN = {"grade": "QUERY 0 DOCUMENT GRADE", "similarity": "QUERY Q0 DOCUMENT RANK SCORE TAG"}
 FORM_OF_JSON = "{query: {document: number}}"
 HEADERS = (b"query-id", b"query_id", b"qid", b"question_id")
-MAX_BYTES = 2**32  # of a file, unpacked
+MAX_BYTES = 2**29  # of a file, unpacked: some 13 million lines
 
 
 @dataclass
