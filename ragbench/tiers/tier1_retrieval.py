@@ -31,7 +31,6 @@ from ragbench.systems.searching import dense_part, own_retriever
 from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import (
     Options,
-    Runs,
     Workbench,
     ask_systems,
     asked_frame,
@@ -45,6 +44,7 @@ LATENCIES = (0.5, 0.9, 0.99)  # the median, and the tails that users notice
 MOST_UNKNOWN = 0.02  # share of retrieved passages that the data set may lack without a word
 LEAST_IN_SLICE = 20  # questions: fewer are no part to look at
 MOST_DEPTHS = 25  # points of a curve: more are not told apart at its width
+BATCH = 5_000  # questions that are asked together
 MOST_RETRIEVED = 1_000  # passages of a ranking that pages are made of
 
 
@@ -152,22 +152,44 @@ def measure(request: Request, bench: Workbench) -> Frames:
     labelled = questions[questions["is_labelled"]]
     if labelled.empty:
         raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
-    question_ids = labelled["question_id"].tolist()
-    depth = ranking_depth(request, dataset.passages)
-    runs = ask_systems(bench.systems, labelled["text"].tolist(), depth, request.repeats)
-    retrieved = retrieved_frame(runs, question_ids, depth)
+    retrieved, asked, repeated = ask(request, bench, labelled)
     retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
     retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
-    asked = keep_latencies(request, bench, asked_frame(runs, question_ids))
-    scores = score(request, labelled, retrieved, labels, asked, runs)
+    scores = score(request, labelled, retrieved, labels, asked, repeated)
+    shown = pd.concat([retrieved["passage_id"], labels["passage_id"]]).unique()
     return Frames(
         questions,
-        dataset.passages,
+        dataset.passages[dataset.passages["passage_id"].isin(shown)],
         labels,
         retrieved,
-        asked,
+        keep_latencies(request, bench, asked),
         scores,
         measure_indexes(request, bench, labelled["text"].tolist()),
+    )
+
+
+def ask(
+    request: Request, bench: Workbench, questions: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, list[float]]]:
+    """Ask all systems, and return what they retrieved, how it went, and each one's consistency.
+
+    Some questions at a time, so that the objects of only these are in memory.
+    """
+    depth = ranking_depth(request, bench.dataset.passages)
+    retrieved, asked = [], []
+    repeated: dict[str, list[float]] = {name: [] for name in bench.systems}
+    for start in range(0, len(questions), BATCH):
+        batch = questions.iloc[start : start + BATCH]
+        question_ids = batch["question_id"].tolist()
+        runs = ask_systems(bench.systems, batch["text"].tolist(), depth, request.repeats)
+        retrieved.append(retrieved_frame(runs, question_ids, depth))
+        asked.append(asked_frame(runs, question_ids))
+        for name, repeats in runs.items():
+            repeated[name] += consistency(repeats, request.k)
+    return (
+        pd.concat(retrieved, ignore_index=True),
+        pd.concat(asked, ignore_index=True),
+        repeated,
     )
 
 
@@ -205,7 +227,9 @@ def grade(
         graded = add_gains(drop_copies(retrieved), labels)
         known = set(texts)
     is_known = graded["passage_id"].isin(known) | (not known)
-    return graded.assign(is_known=is_known), labels
+    # The data set has the texts of the others.
+    text = graded["text"].where(~is_known | (not texts), "")
+    return graded.assign(is_known=is_known, text=text), labels
 
 
 def locate_pieces(
@@ -244,9 +268,11 @@ def score(
     retrieved: pd.DataFrame,
     labels: pd.DataFrame,
     asked: pd.DataFrame,
-    runs: Runs,
+    repeated: dict[str, list[float]],
 ) -> pd.DataFrame:
     """Return the scores: a row a system, metric and question.
+
+    repeated: the consistency of every system, a value a question.
 
     A question for which a system retrieved nothing has 0: that is what its user gets. One at which
     it failed is unmeasured, and so is one with passages that the data set does not have, where a
@@ -262,7 +288,7 @@ def score(
         rankings = arrange(ranked, labels, question_ids)
         values = measure_rankings([m for m in metrics if m.kind == "ranking"], rankings)
         if CONSISTENCY in request.metrics:
-            values[CONSISTENCY] = np.array(consistency(runs[system], request.k))
+            values[CONSISTENCY] = np.array(repeated[system])
         statuses, reasons = find_gaps(first[first["system"] == system], ranked, question_ids)
         for metric in metrics:
             values_by_pair[system, metric.label] = values[metric.label]
