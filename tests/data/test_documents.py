@@ -100,7 +100,7 @@ def test_hostile_documents_are_left_out_and_named(
         f"{'#' * (number % 6 + 1)} H{number}\n\ntext {number}" for number in range(5_000)
     )
     (folder / "headings.md").write_text(many)
-    monkeypatch.setattr(documents, "AT_ONCE", 3)
+    monkeypatch.setattr(documents, "AT_ONCE", 7)
     passages, notes = read_documents(folder, size=400_000)
     assert passages["url"].value_counts()["headings.md"] == 5_000
     assert notes[0].startswith("5 documents were left out, the first bold.html: has no text")
