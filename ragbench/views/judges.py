@@ -86,7 +86,7 @@ def sentence(result: Any, system: str) -> Markup:
             "{judge} gives every answer {score}: it agrees with nobody beyond chance, and that it "
             "repeats itself says nothing."
         )
-        values["score"] = language.number(rows["value"].dropna().iloc[0], 2)
+        values["score"] = comparison.short_number(rows["value"].dropna().iloc[0], language)
     elif agreed is None or np.isnan(agreed["value"]):
         text = _("{judge}: repeats itself at {consistency}; {errors} of its calls failed.")
     else:
