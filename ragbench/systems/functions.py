@@ -8,7 +8,7 @@ where it takes k, top_k or the like; texts to answer from where it takes context
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +36,7 @@ class FunctionSystem(AskedSystem):
         # What answers may say what it retrieved.
         self._ask = {"answer": answer, "retrieve": adapt(name, given, "retrieve") or answer}
         self.can_answer = answer is not None
-        parameters = parameters_of(getattr(given, "answer", given))
-        self.takes_contexts = any(name in CONTEXTS for name in parameters)
+        self.takes_contexts = isinstance(answer, BySignature) and answer.takes_contexts
         named = given if hasattr(given, "__qualname__") else type(given)
         self._description = f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 
@@ -68,7 +67,9 @@ def adapt(name: str, given: Any, purpose: Purpose) -> Ask | None:
     if inspect.isclass(given):
         raise BenchError(f"{name} is the class {given.__name__}; give an object of it")
     if callable(getattr(given, purpose, None)):
-        return by_signature(name, getattr(given, purpose))
+        return BySignature(name, getattr(given, purpose))
+    if purpose == "answer" and hasattr(given, "query"):  # LlamaIndex's query engines
+        return lambda question, k, texts: given.query(question)
     if hasattr(given, "retrieve") or hasattr(given, "answer"):
         return None
     if hasattr(given, "invoke"):  # LangChain's retrievers, chains and graphs
@@ -77,60 +78,62 @@ def adapt(name: str, given: Any, purpose: Purpose) -> Ask | None:
         return lambda question, k, texts: given.similarity_search(question, k=k)
     if hasattr(given, "as_retriever"):  # LlamaIndex's indexes
         return lambda question, k, texts: given.as_retriever(similarity_top_k=k).retrieve(question)
-    if hasattr(given, "query"):  # its query engines
-        return lambda question, k, texts: given.query(question)
     if hasattr(given, "chat"):  # its chat engines
         return lambda question, k, texts: given.chat(question)
     if hasattr(given, "walk"):  # Haystack's pipelines
         return lambda question, k, texts: run_pipeline(given, question)
     if hasattr(given, "run"):  # its components
-        return by_signature(name, given.run)
+        return BySignature(name, given.run)
     if callable(given):
-        return by_signature(name, given)
+        return BySignature(name, given)
     raise BenchError(
         f"{name} is {type(given).__name__}; a function of (question, k), an object with retrieve "
         "or answer, or one of LangChain, LlamaIndex or Haystack is expected"
     )
 
 
-def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return what a function takes, by name; nothing of what does not tell."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return {}
+class BySignature:
+    """A function, called as its signature says. Raises BenchError for one that needs more."""
 
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._parameters = parameters_of(function)
+        names = [each.name for each in self._parameters]
+        self._question = first_of(names, QUESTIONS) or next(iter(names), "")
+        others = [other for other in names if other != self._question]
+        self._count, self._contexts = first_of(others, COUNTS), first_of(others, CONTEXTS)
+        self.takes_contexts = bool(self._contexts)
+        needed = {each.name for each in self._parameters if each.default is each.empty}
+        strange = needed - {self._question, self._count, self._contexts}
+        if strange:
+            raise BenchError(
+                f"{name} needs {', '.join(sorted(strange))} beside the question; give them "
+                "defaults, or write a function of (question, k) that calls it"
+            )
 
-def by_signature(name: str, function: Callable[..., Any]) -> Ask:
-    """Return how a function is called. Raises BenchError for one that needs more."""
-    parameters = [each for each in parameters_of(function).values() if each.kind not in SEVERAL]
-    names = [each.name for each in parameters]
-    if not names:
-        return lambda question, k, texts: function(question)
-    question_name = first_of(names, QUESTIONS) or names[0]
-    others = [other for other in names if other != question_name]
-    count_name, contexts_name = first_of(others, COUNTS), first_of(others, CONTEXTS)
-    needed = [each.name for each in parameters if each.default is each.empty]
-    strange = set(needed) - {question_name, count_name, contexts_name}
-    if strange:
-        raise BenchError(
-            f"{name} needs {', '.join(sorted(strange))} beside the question; give them defaults, "
-            "or write a function of (question, k) that calls it"
-        )
-
-    def ask(question: str, k: int, texts: Sequence[str] | None) -> Any:
-        values: dict[str, Any] = {question_name: question, count_name: k}
+    def __call__(self, question: str, k: int, texts: Sequence[str] | None) -> Any:
+        """Call it; texts: to answer from, where it takes them."""
+        if not self._parameters:  # it does not tell what it takes
+            return self._function(question)
+        values: dict[str, Any] = {self._question: question, self._count: k}
         if texts is not None:
-            values[contexts_name] = list(texts)
+            values[self._contexts] = list(texts)
         positional, named = [], {}
-        for each in parameters:
+        for each in self._parameters:
             if each.name in values and each.kind is each.POSITIONAL_ONLY:
                 positional.append(values[each.name])
             elif each.name in values:
                 named[each.name] = values[each.name]
-        return function(*positional, **named)
+        return self._function(*positional, **named)
 
-    return ask
+
+def parameters_of(function: Any) -> list[inspect.Parameter]:
+    """Return the named parameters of a function; none of what does not tell."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [each for each in parameters if each.kind not in SEVERAL]
 
 
 def first_of(names: Sequence[str], known: Sequence[str]) -> str:
@@ -146,6 +149,8 @@ def input_of(runnable: Any, question: str) -> Any:
     names = list(schema.get("properties") or ())
     if schema.get("type") != "object" or not names:
         return question
+    if names == ["root"]:  # of RunnablePassthrough.assign: a dict, and nobody tells of what
+        return dict.fromkeys(QUESTIONS, question)
     name = first_of(names, QUESTIONS)
     if not name or set(schema.get("required", ())) - {name}:
         raise BenchError(f"its chain takes {', '.join(names)}; a question alone is given")

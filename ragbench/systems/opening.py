@@ -113,7 +113,7 @@ class Workshop:
             generator = table.generator or generator
             description = table.description
             system = self.open_table(name, table)
-        elif isinstance(given, Path | list) or hasattr(given, "to_dict"):
+        elif isinstance(given, Path | list) or hasattr(given, "columns"):
             system = ResultsSystem(name, given, self.dataset, self.known)
         elif isinstance(given, str) and given.endswith(ENDINGS):
             system = ResultsSystem(name, Path(given), self.dataset, self.known)

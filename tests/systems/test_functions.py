@@ -258,6 +258,9 @@ class Response:
 
 
 class QueryEngine:
+    def retrieve(self, query_bundle: str) -> list[NodeWithScore]:
+        return [NodeWithScore(Node(LIBRARY, "n"), 0.5)]
+
     def query(self, str_or_query_bundle: str) -> Response:
         return Response("At 8:00.", [NodeWithScore(Node(LIBRARY, "n"), 0.5)])
 
@@ -280,10 +283,14 @@ class Pipeline:
 
 
 class Component:
+    def to_dict(self) -> dict[str, Any]:
+        raise AssertionError
+
     def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
         return {"documents": [HaystackDocument("lib", LIBRARY)]}
 
 
+ASSIGNED = {"type": "object", "properties": {"root": {}}, "required": ["root"]}
 OBJECT = {"type": "object", "properties": {"input": {}}, "required": ["input"]}
 
 
@@ -312,6 +319,7 @@ def test_retrievers_of_frameworks_retrieve(given: Any, library: Dataset) -> None
         Runnable(lambda question: Message(content="At 8:00.")),
         Runnable(lambda question: "At 8:00."),
         Runnable(lambda value: {"answer": "At 8:00.", "context": [Document(LIBRARY)]}, OBJECT),
+        Runnable(lambda value: f"At {value['input'] == 'When?' and 8}:00.", ASSIGNED),
         QueryEngine(),
         Pipeline(),
         lambda question: Message(content="At 8:00."),
