@@ -46,7 +46,7 @@ def answer(result: Any) -> Part:
             total=len(rows),
             reason=failed["reason"].mode().iloc[0],
         )
-        sentences.append(Markup('<p class="more">{}</p>').format(filled))
+        sentences.append(Markup('<p><span class="more">{}</span></p>').format(filled))
     return Part(finding.content + Markup("").join(sentences), style="finding")
 
 

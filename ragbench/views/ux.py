@@ -56,7 +56,9 @@ def answer(result: Any) -> Part:
                 "Of past questions (n = {asked}), each without its own entry, it would serve "
                 "{hits}, and {wrong} wrongly."
             )
-            paragraphs.append(Markup('<p class="more">{}</p>').format(text.format(**past)))
+            paragraphs.append(
+                Markup('<p><span class="more">{}</span></p>').format(text.format(**past))
+            )
     return Part(Markup("").join(paragraphs), style="finding")
 
 
