@@ -470,7 +470,7 @@ class Sources(Result):
         """What Jupyter shows: answer, figure and table."""
         from ragbench.views import sources
 
-        return [sources.answer(self), sources.topics(self), sources.numbers(self)]
+        return only_parts(sources.answer(self), sources.topics(self), sources.numbers(self))
 
     @property
     def parts(self) -> list[Part]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -136,9 +138,7 @@ def count_words(tables: dict[str, pd.Series]) -> pd.DataFrame:
 
 def tell_languages(tables: dict[str, pd.Series], expected: str) -> pd.DataFrame:
     """Return the language of the first texts of every table, as an ISO 639-1 code."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    model = language_model()
     parts = []
     for table, texts in tables.items():
         told = texts.iloc[:MOST_TOLD]
@@ -151,6 +151,14 @@ def tell_languages(tables: dict[str, pd.Series], expected: str) -> pd.DataFrame:
         columns = {"table": table, "text_id": told.index, "language": languages}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
+
+
+@cache
+def language_model() -> Any:
+    """Load py3langid's model of 97 languages; it takes most of a second."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def find_copies(dataset: Dataset) -> pd.DataFrame:

@@ -164,11 +164,9 @@ def score(questions: pd.DataFrame, retrieved: pd.DataFrame, asked: pd.DataFrame)
 def state(request: Request, frames: Frames) -> SourcesStatement:
     """State how much of the base every system used: a pure function of the frames."""
     parts = [estimate_use(request, frames, system) for system in request.systems]
-    return SourcesStatement(
-        check(pd.concat(parts, ignore_index=True), ESTIMATES),
-        COMPARISONS.empty(),
-        pd.concat([count_uses(frames, system) for system in request.systems], ignore_index=True),
-    )
+    uses = [count_uses(frames, system) for system in request.systems]
+    estimates = check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    return SourcesStatement(estimates, COMPARISONS.empty(), pd.concat(uses, ignore_index=True))
 
 
 def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
@@ -185,7 +183,9 @@ def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
     found_once = found_once[n_units_by_passage.reindex(found_once.index) == 1]
     units = questions["unit"].unique()
     alone = found_once["unit"].value_counts().reindex(units, fill_value=0).to_numpy(dtype=float)
-    total, n_used = len(frames.passages), len(n_units_by_passage)
+    total = len(frames.passages)
+    # What a system would use that failed everywhere, nobody knows.
+    n_used = len(n_units_by_passage) if len(questions) else np.nan
     # Each number with its values without one unit, and its scale.
     uses = {
         "utilization_rate": (n_used / total, (n_used - alone) / total, 1.0),
@@ -197,7 +197,7 @@ def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
         "total_chunks": total,
         "n_topics": len(topics),
         "total_questions": len(questions),
-        "avg_chunks_per_topic": topics["unique_chunks"].mean(),
+        "avg_chunks_per_topic": topics["unique_chunks"].mean() if len(questions) else np.nan,
     }
     rows = []
     for metric, (value, without_one, end) in uses.items():
@@ -212,15 +212,20 @@ def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
 
 
 def used_passages(frames: Frames, system: str) -> pd.DataFrame:
-    """Return what a system retrieved of the base, with unit, url and title."""
+    """Return what a system retrieved of the base, with url of the passage, unit of the question."""
     rows = frames.retrieved.loc[frames.retrieved["system"] == system, ["question_id", "passage_id"]]
-    known = frames.passages.set_index("passage_id")[["url"]]
-    units = frames.questions.set_index("question_id")[["unit"]]
-    return rows.join(known, on="passage_id", how="inner").join(units, on="question_id")
+    known = rows.merge(frames.passages[["passage_id", "url"]], on="passage_id")
+    return known.merge(frames.questions[["question_id", "unit"]], on="question_id")
 
 
 def count_uses(frames: Frames, system: str) -> pd.DataFrame:
-    """Count for how many questions every passage and page was retrieved, and is labelled."""
+    """Count for how many questions every passage and page was retrieved, and is labelled.
+
+    Of a system that failed at every question nothing is counted.
+    """
+    asked = frames.asked[frames.asked["system"] == system]
+    if (asked["error"] != "").all():
+        return pd.DataFrame({"system": [], "unit": [], "name": [], "questions": [], "labelled": []})
     used = used_passages(frames, system)
     urls = frames.passages.set_index("passage_id")["url"]
     relevant = frames.labels[frames.labels["grade"] > 0]

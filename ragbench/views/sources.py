@@ -105,6 +105,13 @@ def numbers(result: Any) -> Part:
     return Part(pd.DataFrame(columns, index=metrics), title=_("All numbers"), note=note)
 
 
+def answering(result: Any) -> list[str]:
+    """The systems that did not fail at every question."""
+    asked = result.frames.asked
+    answered = set(asked.loc[asked["error"] == "", "system"])
+    return [name for name in result.systems if name in answered]
+
+
 def topic_names(result: Any) -> dict[int, str]:
     """What topics are called: number, words."""
     names = {}
@@ -113,14 +120,18 @@ def topic_names(result: Any) -> dict[int, str]:
     return names
 
 
-def topics(result: Any) -> Part:
-    """How many distinct passages every system finds for a question of every topic."""
+def topics(result: Any) -> Part | None:
+    """How many distinct passages every system finds for a question of every topic; None: none."""
     language = result.language
     _ = language.translate
     names = topic_names(result)
     figure = new_figure(96 + ROW_HEIGHT * len(names), language)
     styles = system_styles(result.systems, result.request.baseline)
-    frame = result.frames.coverage.assign(name=result.frames.coverage["topic_id"].map(names))
+    coverage = result.frames.coverage
+    frame = coverage[coverage["system"].isin(answering(result))]
+    if frame.empty:
+        return None
+    frame = frame.assign(name=frame["topic_id"].map(names))
     frame["each"] = frame["unique_chunks"] / frame["question_count"]
     for system, rows in frame.groupby("system", sort=False):
         texts = [f"{row.unique_chunks} / {row.question_count}" for row in rows.itertuples()]
@@ -156,7 +167,7 @@ def coverage(result: Any) -> Part:
     frame = result.frames.coverage
     first = frame[frame["system"] == result.systems[0]]
     columns = {_("questions"): [language.count(n) for n in first["question_count"]]}
-    for system in result.systems:
+    for system in answering(result):
         rows = frame[frame["system"] == system]
         pairs = rows[["unique_chunks", "unique_urls"]].to_numpy()
         columns[system] = [f"{passages} · {pages}" for passages, pages in pairs]
@@ -169,11 +180,13 @@ def coverage(result: Any) -> Part:
     )
 
 
-def unused(result: Any) -> Part:
-    """The passages that a system never retrieves; those that a question needs come first."""
+def unused(result: Any) -> Part | None:
+    """The passages that a system never retrieves, those that questions need first; None: no use."""
     language = result.language
     _ = language.translate
     uses = result.statement.uses
+    if uses.empty:
+        return None
     never = uses[(uses["unit"] == "passage") & (uses["questions"] == 0)]
     title = _("Passages that are never retrieved")
     if never.empty:
@@ -215,12 +228,13 @@ def pages(result: Any) -> Part | None:
     of_pages = uses[uses["unit"] == "page"]
     if of_pages.empty:
         return None
-    wide = of_pages.pivot(index="name", columns="system", values="questions")[result.systems]
+    systems = answering(result)
+    wide = of_pages.pivot(index="name", columns="system", values="questions")[systems]
     labelled = of_pages.drop_duplicates("name").set_index("name")["labelled"]
     order = wide.max(axis=1).sort_values(ascending=False, kind="stable").index[:MOST_LISTED]
     titles = result.frames.passages.drop_duplicates("url").set_index("url")["title"]
     columns = {_("labelled for"): [language.count(int(labelled[name])) for name in order]}
-    for system in result.systems:
+    for system in systems:
         columns[system] = [language.count(int(wide.loc[name, system])) for name in order]
     note = _(
         "For how many questions a page is retrieved. One that stands in many rankings and answers "

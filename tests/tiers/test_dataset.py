@@ -1,0 +1,78 @@
+"""The page of a data set by its front: questions and documents in, what is odd in them out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError
+
+DOCUMENTS = [
+    {"id": "lib", "text": "The library opens at 8:00 on working days.", "url": "https://x/lib"},
+    {"id": "copy", "text": "the LIBRARY opens at 8:00, on working days", "url": "https://x/old"},
+    {"id": "faq", "text": "How much is parking?"},
+    {"id": "ru", "text": "Повторная сдача экзамена проходит в феврале перед комиссией."},
+    {"id": "park", "text": "Parking behind the hall costs 1500 roubles a semester, a pass 90."},
+]
+QUESTIONS = [
+    {"id": "q1", "question": "When does the library open?", "relevant": ["lib"]},
+    {"id": "q2", "question": "How much is parking?", "relevant": ["faq"]},
+    {"id": "q3", "question": "What is a pass?", "relevant": ["park"], "reference": "It costs 75."},
+    {"id": "q4", "question": "how much is PARKING", "relevant": ["gone"]},
+    {"id": "q5", "question": "Who is the rector?", "answerable": False},
+]
+
+
+@pytest.fixture(scope="module")
+def result() -> Any:
+    """Everything odd once."""
+    return rb.dataset(QUESTIONS, DOCUMENTS)
+
+
+def test_every_way_of_being_odd_is_counted(result: Any) -> None:
+    found = result.statement.findings.set_index("kind")
+    assert found["count"].to_dict() == {
+        "label_unknown": 1,
+        "question_is_passage": 1,
+        "passage_copied": 1,
+        "answer_not_in_passage": 1,
+        "question_copied": 1,
+        "passage_repeated": 1,
+        "question_language": 0,
+        "passage_language": 1,
+    }
+    assert found.loc["label_unknown", "total"] == 4
+
+
+def test_counts_and_lengths_are_those_of_the_texts(result: Any) -> None:
+    counts = result.statement.counts.set_index("name")["count"]
+    assert counts[["questions", "answerable", "labelled", "passages", "pages"]].tolist() == [
+        5, 4, 4, 5, 2
+    ]  # fmt: skip
+    sizes = result.statement.sizes.set_index("table")
+    assert sizes.loc["passages", ["texts", "q50"]].tolist() == [5, 8]
+
+
+def test_every_question_is_listed_with_what_is_doubtful_of_it(result: Any) -> None:
+    scores = result.scores.set_index("question_id")
+    assert scores["value"].to_dict() == {"q1": 1, "q2": 1, "q3": 1, "q4": 1, "q5": 0}
+    assert scores.loc["q3", "explanation"] == "the labelled passages lack the answer"
+    page = str(result.page)
+    assert "Questions that can be answered: 4 of 5" in page
+    assert "a label names a passage that the data set does not have" in page
+
+
+def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> None:
+    for language, said in (("en", "Nothing was found"), ("ru", "Не нашлось ничего")):
+        sample = rb.dataset(language=language)
+        assert (sample.statement.findings["count"] == 0).all()
+        assert said in str(sample)
+        assert {"dialogues", "history"} <= set(sample.statement.sizes["table"])
+
+
+def test_a_set_without_texts_is_refused() -> None:
+    with pytest.raises(BenchError, match="there are no rows"):
+        rb.dataset([], [])

@@ -1,0 +1,124 @@
+"""Real users by their front: a folder with a log in, Tier 1 on it and how people ask out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError
+
+FEW = {"draws": 200, "dataset": "log"}
+PAGES = ["pool", "library", "garage"]
+ASKED = [
+    ("pool", "Where is the swimming pool?", 5, "ann", "2026-01-03"),
+    ("pool", "where can i swim", 1, "ann", "2026-01-09"),
+    ("library", "Where are library books?", 5, "ben", "2026-02-01"),
+    ("garage", "сколько стоит гараж", None, "", ""),
+    ("", "How much is the parking garage?", 3, "cat", "2026-02-02"),
+    ("gone", "Is there a library garage?", 4, "dan", "2026-02-03"),
+]
+
+
+@pytest.fixture(autouse=True)
+def log(empty_folder: Path) -> Path:
+    """A data set of two passages a page and six logged questions."""
+    folder = empty_folder / "data" / "log"
+    folder.mkdir(parents=True)
+    passages = [
+        {"id": f"{page}-{n}", "text": f"Passage {n} of {page}.", "url": f"https://x/{page}"}
+        for page in PAGES
+        for n in range(2)
+    ]
+    history = [
+        {
+            "id": f"h{n}",
+            "question": question,
+            "answer": "so",
+            "url": f"https://x/{page}" if page else None,
+            "score": score,
+            "user": user or None,
+            "asked_at": date or None,
+        }
+        for n, (page, question, score, user, date) in enumerate(ASKED)
+    ]
+    for name, rows in (("chunks", passages), ("history", history)):
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        (folder / f"{name}.en.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def second_page(question: str, k: int) -> list[str]:
+    """Both passages of the library, then those of the pool."""
+    return ["library-0", "library-1", "pool-1", "pool-0"][:k]
+
+
+def test_pages_are_ranked_against_the_page_that_was_shown() -> None:
+    result = rb.real_users({"v1": second_page}, **FEW)
+    scores = result.scores[result.scores["metric"] == "mrr@10"].set_index("question_id")["value"]
+    # The pool's page is the second, behind the library's two passages.
+    assert scores.to_dict() == {"h0": 0.5, "h1": 0.5, "h2": 1.0, "h3": 0.0}
+    metrics = set(result.estimates["metric"])
+    assert {"hit_rate@1", "recall@10", "precision@5", "ndcg@10"} <= metrics
+    assert "average_precision@10" not in metrics
+
+
+def test_rows_without_a_page_of_the_base_are_counted_and_users_are_units() -> None:
+    result = rb.real_users({"v1": second_page}, **FEW)
+    text = str(result.page)
+    assert "Of 6 logged questions 1 have no page and 1 a page that the data set does not" in text
+    assert "The label is a proxy" in text
+    row = result.estimates.set_index("metric").loc["mrr@10"]
+    assert (row["n"], row["n_units"]) == (4, 3)
+    alone = rb.real_users({"v1": second_page}, cluster_by="none", **FEW)
+    assert alone.estimates.set_index("metric").loc["mrr@10", "n_units"] == 4
+
+
+def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> None:
+    result = rb.real_users({"v1": second_page}, **FEW)
+    months = result.statement.months.set_index("month")
+    assert months["value"].round(9).to_dict() == {"": 3.6, "2026-01": 3.0, "2026-02": 4.0}
+    assert months["questions"].to_dict() == {"": 6, "2026-01": 2, "2026-02": 3}
+    words = result.statement.words.set_index("word")["questions"]
+    assert words["garage"] == 2
+    assert words["library"] == 2
+    assert not {"where", "the", "much", "there", "сколько"} & set(words.index)
+    pages = result.statement.pages.set_index("url")
+    assert pages.loc["https://x/pool", ["shown", "score"]].tolist() == [2, 3.0]
+
+
+def test_the_sample_log_gives_the_same_numbers_as_the_run_before_the_move(
+    project: Path,
+) -> None:
+    file = Path(__file__).parents[1] / "fixture" / "sample_run.en.json"
+    if not file.exists():
+        pytest.skip("the fixture of the move is gone")
+    expected = {
+        row["metric"]: row["value"]
+        for row in json.loads(file.read_text())["estimates"]
+        if row["page"] == "real_users" and row["system"] == "bm25"
+    }
+    result = rb.real_users("bm25", draws=200)
+    values = result.estimates.set_index("metric")["value"]
+    assert values.to_dict() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "rouge1_f"}, "rouge1_f reads no ranking"),
+        ({"primary": "ndcg@5", "metrics": "mrr"}, "primary 'ndcg@5' is none of mrr"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.real_users({"v1": second_page}, **{**FEW, **options})
+
+
+def test_a_set_without_a_log_is_refused(log: Path) -> None:
+    (log / "history.en.jsonl").unlink()
+    with pytest.raises(BenchError, match="has no log of users' questions"):
+        rb.real_users({"v1": second_page}, **FEW)

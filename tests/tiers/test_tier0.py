@@ -1,0 +1,139 @@
+"""Tier 0 by its front: vectors, texts and functions in, the twelve measures out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragbench as rb
+from ragbench.core.errors import BenchError
+from ragbench.tiers import tier0_embeddings as tier
+
+FEW = {"draws": 200, "projected": 0}
+# A right triangle with sides 3, 4 and 5; its centroid is (1, 4/3).
+TRIANGLE = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
+BY_HAND = {
+    "total_samples": 3,
+    "avg_nn_distance": 10 / 3,
+    "std_nn_distance": math.sqrt(2) / 3,
+    "density_score": 0.3,
+    "avg_spread": (5 / 3 + math.sqrt(52) / 3 + math.sqrt(73) / 3) / 3,
+    "max_spread": math.sqrt(73) / 3,
+    "effective_dimensionality": 2,
+    "avg_pairwise_distance": 4,
+    "std_pairwise_distance": math.sqrt(2 / 3),
+    "min_pairwise_distance": 3,
+    "max_pairwise_distance": 5,
+}
+
+
+def rows(result: Any) -> pd.DataFrame:
+    """The estimates of the only embedder, by metric."""
+    return result.estimates.set_index("metric")
+
+
+def test_the_measures_are_those_computed_by_hand() -> None:
+    values = rows(rb.tier0(TRIANGLE, **FEW))["value"]
+    assert len(values) == 12
+    for metric, expected in BY_HAND.items():
+        assert values[metric] == pytest.approx(expected, abs=1e-9), metric
+
+
+def test_copies_are_neighbours_at_distance_0_and_cosine_is_an_option() -> None:
+    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    values = rows(rb.tier0(vectors, **FEW))["value"]
+    assert values["min_pairwise_distance"] == 0.0
+    by_cosine = rb.tier0(vectors, distance="cosine", **FEW)
+    assert rows(by_cosine)["value"]["max_pairwise_distance"] == pytest.approx(1.0)
+    assert "cosine distance" in str(by_cosine)
+
+
+def test_counts_and_extremes_have_no_interval_and_the_others_hold_their_value() -> None:
+    vectors = np.random.default_rng(0).normal(size=(60, 12)) * np.linspace(2, 0.3, 12)
+    estimates = rows(rb.tier0(vectors, **FEW))
+    without = {"total_samples", "max_spread", "min_pairwise_distance", "max_pairwise_distance"}
+    assert set(estimates.index[estimates["low"].isna()]) == without
+    known = estimates.drop(list(without))
+    assert ((known["low"] <= known["value"]) & (known["value"] <= known["high"])).all()
+    mean, density = estimates.loc["avg_nn_distance"], estimates.loc["density_score"]
+    assert density["low"] == pytest.approx(1 / mean["high"])
+
+
+def test_the_interval_over_pairs_leaves_texts_out_one_by_one() -> None:
+    vectors = np.random.default_rng(1).normal(size=(12, 3))
+
+    def mean_distance(points: np.ndarray) -> float:
+        pairs = itertools.combinations(points, 2)
+        return float(np.mean([np.linalg.norm(first - second) for first, second in pairs]))
+
+    without = [mean_distance(np.delete(vectors, row, axis=0)) for row in range(12)]
+    error = math.sqrt(11 * np.var(without))
+    estimate = rows(rb.tier0(vectors, **FEW)).loc["avg_pairwise_distance"]
+    assert estimate["high"] - estimate["value"] == pytest.approx(2.2009851600829 * error)
+
+
+def test_texts_are_embedded_by_functions_side_by_side() -> None:
+    texts = {"a": "one", "b": "two words", "c": "three more words", "d": "four words of it"}
+
+    def lengths(texts: list[str]) -> list[list[float]]:
+        return [[len(text), len(text.split())] for text in texts]
+
+    def vowels(texts: list[str]) -> list[list[float]]:
+        return [[1 + text.count("o"), 1 + text.count("e")] for text in texts]
+
+    result = rb.tier0(texts, {"lengths": lengths, "vowels": vowels}, listed=2, **FEW)
+    assert result.systems == ["lengths", "vowels"]
+    assert len(result.estimates) == 24
+    closest = result.frames.closest
+    assert closest.groupby("system").size().tolist() == [2, 2]
+    assert set(closest["first"]) <= set(texts)
+    assert len(result.scores) == 2 * 3 * 4
+
+
+def test_vectors_may_have_names_and_texts(tmp_path: Any) -> None:
+    vectors = {"small": TRIANGLE, "turned": TRIANGLE[:, ::-1]}
+    result = rb.tier0(vectors, texts=["<b>zero</b>", "three", "four"], **FEW)
+    page = result.save(tmp_path).read_text(encoding="utf-8")
+    assert "&lt;b&gt;zero" in page
+    assert (tmp_path / "frames" / "tier0_embeddings" / "distances.parquet").is_file()
+    assert "small needs 2" in str(result)
+
+
+def test_a_picture_is_drawn_once_and_then_kept_beside_the_vectors(
+    monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    drawn = []
+
+    def draw(vectors: np.ndarray, n_axes: int, distance: str, seed: int) -> np.ndarray:
+        drawn.append(n_axes)
+        return np.arange(len(vectors) * n_axes, dtype=float).reshape(-1, n_axes)
+
+    monkeypatch.setattr(tier, "compute_umap", draw)
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    texts = [f"text {number} of {number % 4} kinds" for number in range(14)]
+    first, second = (rb.tier0(texts, "hashing", draws=200) for _ in range(2))
+    assert drawn == [2, 3]
+    pd.testing.assert_frame_equal(first.frames.projection, second.frames.projection)
+    assert first.about.stand_ins == ("embedder hashing",)
+    assert "in 3 dimensions" in str(first.page)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (["one", "two"], {}, "2 passages: at least 3 are needed"),
+        (TRIANGLE, {"neighbors": 5}, "at least 6 are needed"),
+        (TRIANGLE, {"distance": "manhattan"}, "euclidean"),
+        (TRIANGLE, {"texts": ["a", "b", "c", "d"]}, "3 vectors for 4 texts"),
+        (["one", "two"], {"texts": ["one"]}, "here are texts"),
+        (TRIANGLE, {"metrics": "mrr"}, "no such key"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(source: Any, options: Any, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.tier0(source, embedders=lambda texts: [[len(text)] for text in texts], **options)
