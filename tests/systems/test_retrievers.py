@@ -160,6 +160,19 @@ def test_rerankers_order_the_first_passages_again(library: Dataset, store: Store
     assert similarities == sorted(similarities, reverse=True)
 
 
+def test_a_judge_grades_passages_by_their_relevance(library: Dataset) -> None:
+    tables = {
+        "rerankers": {"graded": {"kind": "judge", "judge": "lexical"}},
+        "systems": {"mine": {"retriever": "bm25", "reranker": "graded"}},
+    }
+    system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
+    [retrieval] = system.retrieve(["When does the library open on working days of an exam?"], 4)
+    assert retrieval.error == ""
+    assert retrieval.hits[0].id == "lib"
+    assert retrieval.hits[0].similarity in (1.0, 2.0, 3.0)
+    assert "relevance graded by lexical" in system.describe()
+
+
 def dict_of(dataset: Dataset) -> dict[str, str]:
     passages = dataset.passages
     return dict(zip(passages["passage_id"], passages["text"], strict=True))

@@ -238,6 +238,22 @@ def test_a_service_that_does_not_retrieve_only_answers(server: Server, library: 
     assert system.answer(["q"], 1)[0].answer == "At 8:00."
 
 
+def test_a_reranker_may_be_an_endpoint(server: Server, library: Dataset) -> None:
+    rows = [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}]
+    server.replies = {"": [{"results": rows}, {"results": "none"}]}
+    table = {"kind": "endpoint", "base_url": server.url, "model": "rank"}
+    tables = {
+        "rerankers": {"rank": table},
+        "systems": {"mine": {"retriever": "bm25", "reranker": "rank"}},
+    }
+    system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
+    [retrieval] = system.retrieve(["library parking"], 4)
+    assert [hit.similarity for hit in retrieval.hits] == [0.9, 0.2]
+    assert server.requests[0]["path"] == "/rerank"
+    assert json.loads(server.requests[0]["body"])["query"] == "library parking"
+    assert "its reply cannot be read" in system.retrieve(["library parking"], 4)[0].error
+
+
 def test_doctor_asks_one_question_and_proposes_paths(server: Server) -> None:
     table = SystemTable.model_validate({"url": f"{server.url}/ask", "answer": "x"})
     assert propose_paths(ask_service(table, "When?", 3)) == {
