@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import io
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from ragbench.core.errors import BenchError
 
 LANGUAGES = ("en", "ru")
 CATALOGUES = Path(__file__).parent / "locale"
+CYRILLIC = re.compile("[\u0400-\u052f]")
 NOTHING = "–"  # where a number has no value
 
 
@@ -110,3 +112,12 @@ def load_language(code: str) -> Language:
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return Language(code, gettext.GNUTranslations(compiled).gettext)
+
+
+def find_language(text: str) -> str:
+    """Return "ru" where more than a quarter of a text's first characters are Cyrillic, else "en".
+
+    Russian texts on technical subjects hold Latin names, so half would be too strict.
+    """
+    begin = text[:4000]
+    return "ru" if 4 * len(CYRILLIC.findall(begin)) > len(begin) else "en"

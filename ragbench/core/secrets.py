@@ -44,3 +44,10 @@ def mask(text: object) -> str:
     for pattern in FORMS:
         masked = pattern.sub(lambda found: found[0].replace(found[1], MASK), masked)
     return masked
+
+
+def shorten(text: object, most: int = 300) -> str:
+    """Return a text of somebody else's as one line, masked before it is cut."""
+    line = " ".join(mask(text).split())
+    printable = "".join(letter for letter in line if letter.isprintable())
+    return printable if len(printable) <= most else f"{printable[: most - 1]}…"

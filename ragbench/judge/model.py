@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, create_model
 
 from ragbench.core.errors import Unmeasured
+from ragbench.core.language import find_language
 from ragbench.judge.lexical import OfflineJudge
 from ragbench.llm import Client, Plan, Reply, Request
 from ragbench.metrics.judging import Prompt, Shape, Texts
-from ragbench.metrics.strings import IS_CYRILLIC
 
 Mode = Literal["direct", "reasoned"]
 # Behind the rules that stand before every prompt.
@@ -92,7 +92,7 @@ class ModelJudge:
         own = self.prompts.get(prompt.name)
         if own is not None:
             prompt = prompt.reword({"en": own.en, "ru": own.ru})
-        language = self.language or find_language(values)
+        language = self.language or find_language(str(list(values.values())))
         messages = prompt.fill(language, values)
         messages[0]["content"] += f"\n\n{MODES[self.mode, language]}"
         wanted = {"temperature": prompt.temperature, "max_tokens": prompt.max_tokens}
@@ -116,13 +116,3 @@ def reasoned(shape: type[BaseModel]) -> type[BaseModel]:
         reasoning=(str, Field(min_length=1, description="step-by-step reasoning, short")),
         answer=(shape, ...),
     )
-
-
-def find_language(values: Mapping[str, Texts]) -> str:
-    """Return "ru" where a quarter of the characters are Cyrillic, else "en".
-
-    Russian texts on technical subjects hold Latin names, so half would be too strict.
-    """
-    texts = [value if isinstance(value, str) else " ".join(value) for value in values.values()]
-    text = " ".join(texts)[:4000]
-    return "ru" if 4 * len(IS_CYRILLIC.findall(text)) > len(text) else "en"

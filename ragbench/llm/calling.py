@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from ragbench.core.errors import BenchError
+from ragbench.core.secrets import shorten
 from ragbench.core.settings import Model
 from ragbench.llm.endpoints import open_client
-from ragbench.llm.errors import Fault, StopError, UnusableReplyError, read_refusal, shorten
+from ragbench.llm.errors import Fault, StopError, UnusableReplyError, read_refusal
 from ragbench.llm.limits import Limiter, Spending, pause_after
 from ragbench.llm.replies import (
     Completion,

@@ -262,17 +262,17 @@ class Client:
 
     def _repair(self, request: Request[Shape], reply: Reply[Shape]) -> Request[Shape] | None:
         """Return the request that may bring a usable reply; None where there is no need or hope."""
-        if reply.status not in ("parse_error", "truncated") or not reply.text or request.is_repair:
+        if reply.status not in ("parse_error", "truncated") or request.is_repair:
             return None
         options = self._options_of(request)
         if reply.status == "truncated":
             options["max_tokens"] *= 2
             return dataclasses.replace(request, options=options, is_repair=True)
-        assert request.shape is not None, "plain text has no shape that it could miss"
-        words = REPAIR.format(reason=reply.reason, schema=schema_in_words(request.shape))
+        shape: type[BaseModel] | None = request.shape
+        words = REPAIR.format(reason=reply.reason, schema=schema_in_words(shape))
         messages = [
             *request.messages,
-            {"role": "assistant", "content": reply.text},
+            {"role": "assistant", "content": reply.text or "(nothing)"},
             {"role": "user", "content": words},
         ]
         return dataclasses.replace(request, messages=messages, options=options, is_repair=True)
@@ -295,7 +295,7 @@ class Client:
             self.model.replies,
             self._options_of(request),
             request.messages,
-            schema_in_words(shape) if shape is not None else "",
+            schema_in_words(shape),
             request.repeat,
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

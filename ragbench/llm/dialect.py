@@ -148,8 +148,10 @@ def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=512)
-def schema_in_words(shape: type[BaseModel]) -> str:
-    """Say the schema of a shape, where nothing else does."""
+def schema_in_words(shape: type[BaseModel] | None) -> str:
+    """Say the schema of a shape, where nothing else does; "" for none."""
+    if shape is None:
+        return ""
     return IN_WORDS.format(schema=json.dumps(schema_of(shape), ensure_ascii=False))
 
 

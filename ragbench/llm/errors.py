@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ragbench.core.errors import BenchError
-from ragbench.core.secrets import mask
+from ragbench.core.secrets import shorten
 
 Kind = Literal["alone", "refusal", "passes", "busy", "silent"]
 
@@ -138,13 +138,6 @@ def read_message(body: str) -> str:
         words = [str(value) for name, value in error.items() if value and name not in QUOTED]
         error = " ".join(words)
     return shorten(error)
-
-
-def shorten(text: object, most: int = 300) -> str:
-    """Return a text of somebody else's as one line, masked before it is cut."""
-    line = " ".join(mask(text).split())
-    printable = "".join(letter for letter in line if letter.isprintable())
-    return printable if len(printable) <= most else f"{printable[: most - 1]}…"
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float:

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from ragbench.llm.errors import StopError, shorten
+from ragbench.core.secrets import shorten
+from ragbench.llm.errors import StopError
 from ragbench.llm.types import Stored
 
 COLUMNS = [field.name for field in dataclasses.fields(Stored)]

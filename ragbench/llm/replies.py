@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from ragbench.core.errors import Unmeasured
-from ragbench.llm.errors import Fault, UnusableReplyError, read_refusal, shorten
+from ragbench.core.secrets import shorten
+from ragbench.llm.errors import Fault, UnusableReplyError, read_refusal
 from ragbench.llm.types import Shape
 
 MOST_CHARACTERS = 1_000_000  # far above any reply; whoever writes one may be hostile

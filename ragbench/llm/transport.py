@@ -9,13 +9,15 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
+import urllib.request
 import zlib
 from typing import Any
 
 import aiohttp
 import httpx2
 
-from ragbench.llm.errors import Fault, StopError, shorten
+from ragbench.core.secrets import shorten
+from ragbench.llm.errors import Fault, StopError
 
 MOST_BYTES = 64 * 2**20  # of a response, unpacked
 
@@ -42,8 +44,8 @@ class Transport(httpx2.AsyncBaseTransport):
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            trust_env=True,  # proxies, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY name them
         )
+        self._proxies = urllib.request.getproxies()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the response, whole. Raises Fault where there is none, StopError for distrust."""
@@ -60,6 +62,7 @@ class Transport(httpx2.AsyncBaseTransport):
                 data=request.content or None,
                 allow_redirects=False,
                 timeout=timeout,
+                proxy=self._find_proxy(request.url),
             ) as response:
                 packed = await _read_all(response)
         except aiohttp.ServerTimeoutError:
@@ -81,6 +84,16 @@ class Transport(httpx2.AsyncBaseTransport):
         headers = [pair for pair in response.headers.items() if pair[0].lower() not in kept]
         content = _unpack(packed, response.headers.get("Content-Encoding", ""))
         return httpx2.Response(response.status, headers=headers, content=content)
+
+    def _find_proxy(self, url: httpx2.URL) -> str | None:
+        """Return the proxy that the environment names for an address.
+
+        aiohttp would do so (trust_env), and look through ~/.netrc for every call.
+        """
+        if not self._proxies or urllib.request.proxy_bypass(url.host):
+            return None  # the second reads the whole environment
+        proxy = self._proxies.get(url.scheme) or self._proxies.get("all")
+        return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
     async def aclose(self) -> None:
         """Close the connections."""

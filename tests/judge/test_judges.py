@@ -20,11 +20,11 @@ from ragbench.core.settings import Budget, JudgeTable, Settings
 from ragbench.core.types import Score
 from ragbench.judge import OfflineJudge, Panel, Rule, open_judge, own_judge
 from ragbench.judge.panel import combine
-from ragbench.llm import BudgetSpentError, StopError
+from ragbench.llm import BudgetSpentError
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.judging import RatedTo5
 from ragbench.metrics.ratings import RELEVANCE, answer_relevance
-from tests.llm.chat_server import GOOD, Server, fails, serving
+from tests.llm.chat_server import GOOD, Server, serving
 
 TEXTS = {"question": "When does it open?", "answer": "At 8."}
 RUSSIAN = {"question": "Когда открыто?", "answer": "С 8 до 17, без перерыва."}
@@ -284,15 +284,12 @@ NAN = math.nan
 RULES = [
     (Rule(), (0.2, 0.4, 0.9), 0.5),
     (Rule("median"), (0.2, 0.4, 0.9), 0.4),
-    (Rule("minimum"), (0.2, 0.4, 0.9), 0.2),
     (Rule("maximum"), (0.2, 0.4, 0.9), 0.9),
     (Rule("majority"), (1.0, 0.0, 1.0), 1.0),
-    (Rule("majority"), (1.0, 0.0), NAN),
     (Rule("consensus", 0.2), (0.9, 0.7), 0.8),  # 0.9 − 0.7 is 0.20000000000000007
     (Rule("consensus", 0.1), (0.4, 0.5, 0.6), NAN),
     (Rule(), (0.2, NAN, 0.4), NAN),
     (Rule(quorum=2), (0.2, NAN, 0.4), 0.3),
-    (Rule(quorum=2), (0.2, NAN, NAN), NAN),
 ]
 
 
@@ -331,15 +328,3 @@ def test_a_panel_scores_by_each_of_its_judges() -> None:
         "minimum of lexical, supports",
         False,
     )
-
-
-def test_a_dead_key_of_one_judge_stops_the_panel() -> None:
-    with serving(lambda body, number: fails(401, "no")) as server:
-        panel = open_judge(["lexical", "mine"], settings_for(server))
-
-        async def run() -> None:
-            async with panel:
-                await panel.measure(by(answer_relevance, TEXTS))
-
-        with pytest.raises(StopError, match="key is not accepted"):
-            asyncio.run(run())

@@ -49,12 +49,6 @@ def test_a_database_that_is_gone_is_a_sentence() -> None:
         ask(server, 1, "postgresql://nobody:secret-word@127.0.0.1:9/none")
 
 
-def test_equal_questions_at_once_are_one_call() -> None:
-    with serving() as server:
-        replies = ask(server, requests=[question(1)] * 10)
-    assert (len(server.requests), {reply.status for reply in replies}) == (1, {"ok"})
-
-
 CHANGES: dict[str, tuple[dict[str, Any], Request[Any]]] = {
     "model": ({"model": "other"}, question(1)),
     "name of the judge": ({"name": "other"}, question(1)),
@@ -235,11 +229,6 @@ def test_what_are_no_vectors_is_said(reason: str) -> None:
     body = NO_VECTORS[reason]
     with serving(lambda _, number: body) as server, pytest.raises(Unmeasured, match=reason):
         embed(server, ["a", "b"])
-
-
-def test_a_dead_key_stops_embedding() -> None:
-    with serving(lambda body, number: fails(401, "no")) as server, pytest.raises(StopError):
-        embed(server, ["a"])
 
 
 def test_a_half_character_is_no_traceback() -> None:
