@@ -155,7 +155,7 @@ def read_added(
         builder.keep("passages", rows_of(present.passages))
     with naming(Path(path)):
         for table in iter_batches(Path(path)):
-            table.rows = [question for row in table.rows for question in unfold(row)]
+            table.rows = unfold(table.rows)
             builder.add(kind, table)
     return builder.build(Path(path).name, language)
 

@@ -134,7 +134,7 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
             # A step a row would make thirteen answers of one trace.
             raise BenchError("is an export of traces, read as it is; leave --column out")
         table = rows_of_traces(table.rows)
-    table.rows = [question for row in table.rows for question in unfold(row)]
+    table.rows = unfold(table.rows)
     columns = choose_columns(table, named)
     if table.rows:
         check_answers(columns, table)
@@ -154,10 +154,11 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
     if not answers.samples:
         reasons = [f"{row.place}: {row.reason}" for row in answers.left_out[:2]]
         raise BenchError(f"no row can be used; {'; '.join(reasons)}")
-    if empty_passages:
-        answers.notes.append(f"{empty_passages:,} empty passages were left out")
-    if mixed_words:
-        answers.notes.append(f"{mixed_words:,} answers mix Latin and Cyrillic letters in a word")
+    counts = {
+        "empty passages were left out": empty_passages,
+        "answers mix Latin and Cyrillic letters in a word": mixed_words,
+    }
+    answers.notes += [f"{count:,} {what}" for what, count in counts.items() if count]
     if columns.unread:
         answers.notes.append(f"columns that nothing reads: {', '.join(columns.unread)}")
     _check_repeats(answers, columns, table)
@@ -193,24 +194,33 @@ def _check_repeats(answers: Answers, columns: Columns, table: Table) -> None:
         answers.notes.append(f"{again:,} rows ask a question again under another id")
 
 
-def unfold(row: Row) -> list[Row]:
-    """Return the questions of an article of SQuAD; any other row as it is.
+def unfold(rows: list[Row]) -> list[Row]:
+    """Return the questions of articles of SQuAD; any other rows as they are.
 
     Of MS MARCO's passages those that were selected are the relevant ones.
     """
+    unfolded = []
+    for row in rows:
+        if "paragraphs" in row:
+            unfolded += _questions_of_article(row)
+            continue
+        passages = row.get("passages")
+        passages = rows_of_columns(passages) if isinstance(passages, dict) else as_list(passages)
+        selected = [passage for passage in passages if find(passage, "is_selected")]
+        unfolded.append({**row, "reference_contexts": selected} if selected else row)
+    return unfolded
+
+
+def _questions_of_article(article: Row) -> list[Row]:
     rows = []
     try:
-        for paragraph in row.get("paragraphs") or ():
-            about = {"context": paragraph["context"], "title": row.get("title")}
+        for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
-                answerable = not question.get("is_impossible")
-                rows.append({**question, **about, "answerable": answerable})
+                row = {"context": paragraph["context"], "title": article.get("title"), **question}
+                rows.append(row | {"answerable": not question.get("is_impossible")})
     except (AttributeError, KeyError, TypeError) as error:
         raise BenchError(f"an article is not as SQuAD writes it ({error!r}); correct it") from None
-    passages = row.get("passages")
-    passages = rows_of_columns(passages) if isinstance(passages, dict) else as_list(passages)
-    selected = [passage for passage in passages if find(passage, "is_selected")]
-    return rows or [{**row, "reference_contexts": selected} if selected else row]
+    return rows
 
 
 def samples_of_row(values: Row, number: str, columns: Columns, system: str) -> list[Sample]:

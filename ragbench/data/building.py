@@ -172,9 +172,9 @@ class Builder:
             raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
         texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
-        language = language or ("ru" if is_russian else "en")
         frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}
         base = {frame.name: frames.pop(frame.name) for frame in BASE}
+        language = language or ("ru" if is_russian else "en")
         return Dataset(name, language, **base, extras=frames, notes=tuple(self.notes))
 
 

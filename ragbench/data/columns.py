@@ -55,7 +55,9 @@ def choose_columns(
     for name in fields:
         if name in record and name not in paths and _has_value(table, record[name]):
             paths[name] = record[name]
-    read = {_column_of(path, seen) for candidates in paths.values() for path in candidates}
+    read: set[str] = set()
+    for candidates in paths.values():
+        read |= {_column_of(path, seen) for path in candidates}
     taken = read | {column for column in seen if normalize(column) in record.get("ignore", ())}
     for name in fields:
         columns = [column for column in seen if field_of(column) == name and column not in taken]

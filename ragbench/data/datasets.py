@@ -108,11 +108,14 @@ def _read_folder(folder: Path, required: str, preferred: str, builder: Builder) 
         roles = {tables[0]: ("questions", "")}
     languages = sorted({language for role, language in roles.values() if role and language})
     if not any(role for role, _ in roles.values()):
-        names = ", ".join(path.name for path in tables) or "no table"
-        raise BenchError(f"{folder}: holds {names}; name one chunks.jsonl, another questions.jsonl")
+        raise BenchError(
+            f"{folder}: holds {', '.join(path.name for path in tables) or 'no table'}; "
+            "name one chunks.jsonl, another questions.jsonl"
+        )
     if required and required not in languages:
-        there = ", ".join(languages) or "one"
-        raise BenchError(f"{folder}: is not there in {required}, but in {there}")
+        raise BenchError(
+            f"{folder}: is there in {', '.join(languages) or 'one'}, not in {required}"
+        )
     language = preferred if preferred in languages else "".join(languages[:1])
     # Passages first: others name them by id.
     for role in FILES:
@@ -128,7 +131,7 @@ def _read_folder(folder: Path, required: str, preferred: str, builder: Builder) 
 def _read_file(path: Path, role: str, builder: Builder) -> None:
     with naming(path):
         for table in iter_batches(path):
-            table.rows = [question for row in table.rows for question in unfold(row)]
+            table.rows = unfold(table.rows)
             for row in table.rows:
                 if "_id" in row and row.get("title"):  # BEIR searches the title with its text
                     row["text"] = f"{row['title']} {row['text']}"

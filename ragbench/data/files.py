@@ -276,8 +276,9 @@ def _parse_whole(path: Path) -> list[Any]:
     end = 0
     try:
         while end < len(text):
-            start = re.compile(r"\s*").match(text, end).end()  # type: ignore[union-attr]
-            value, end = DECODER.raw_decode(text, start)
+            while text[end].isspace():
+                end += 1
+            value, end = DECODER.raw_decode(text, end)
             values.append(value)
     except json.JSONDecodeError as error:
         raise BenchError(f"line {error.lineno}: is no JSON ({error.msg}); correct it") from None

@@ -188,7 +188,7 @@ def _otlp_steps(resources: list[Row], scopes: str, records: str) -> list[Row]:
 
 def _with_events(step: Row) -> Row:
     """Older conventions write the texts as events of a step, or each as a log record of its own."""
-    name = find(step, "event_name") or find(step, "attributes.event.name")
+    name = first_found(step, ("event_name", "attributes.event.name"))
     record = {"name": name, "attributes": step.get("body")}
     attributes: Row = {}
     for event in [*(step.get("events") or []), record]:

@@ -58,7 +58,7 @@ def test_the_sample_data(tmp_path: Path, name: str, language: str) -> None:
 def test_a_preferred_language_is_no_demand(tmp_path: Path) -> None:
     write(tmp_path / "d" / "questions.en.jsonl", {"id": 1, "text": "When?"})
     assert read_dataset("d", language="ru", data_folder=tmp_path).language == "en"
-    with pytest.raises(BenchError, match="is not there in ru, but in en"):
+    with pytest.raises(BenchError, match="is there in en, not in ru"):
         read_dataset("d:ru", data_folder=tmp_path)
 
 
