@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from ragbench.core.code import load_object
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import ANSWERS, ESTIMATES, SCORES, check, frame_of
 from ragbench.core.language import Language, load_language
@@ -111,10 +113,7 @@ def score_on_cluster(
 
     Raises BenchError where the annex of clusters is not there.
     """
-    try:
-        from ragbench.extras.cluster import open_pool
-    except ModuleNotFoundError:
-        raise BenchError(f"cluster {address!r}: ragbench/extras/cluster is not there") from None
+    open_pool = load_object("ragbench.extras.cluster:open_pool", Path.cwd())
     with open_pool(address) as map_partitions:
         return list(map_partitions(partial(score_partition, again), partitions))
 
