@@ -210,7 +210,9 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def decide(judge: Any, samples: Sequence[Sample], bench: Workbench) -> list[Decided]:
-    """Return what a judge decides about every answer."""
+    """Return what a judge decides about every answer; of one that stops, that it failed."""
+    from ragbench.llm import BudgetSpentError, StopError
+
     if isinstance(judge, float):
         return [Decided(judge) for _ in samples]
     if isinstance(judge, dict):
@@ -221,7 +223,12 @@ def decide(judge: Any, samples: Sequence[Sample], bench: Workbench) -> list[Deci
         return [call_function(judge, sample) for sample in samples]
     metric = parse_label("show_decision")
     calls = [partial(score_timed, judge, metric, sample) for sample in samples]
-    timed = run_calls(judge, calls, f"{judge.name} decides")
+    try:
+        timed = run_calls(judge, calls, f"{judge.name} decides")
+    except BudgetSpentError:
+        raise
+    except StopError as stop:
+        return [Decided(math.nan, status="judge_error", reason=str(stop)) for _ in samples]
     latencies = keep_latencies(bench, judge, samples, [each.latency_ms for each in timed])
     decided = []
     for (score, _), latency_ms in zip(timed, latencies, strict=True):

@@ -10,6 +10,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.llm import StopError
 
 ROOT = Path(__file__).parents[2]
 FEW = {"draws": 200}
@@ -86,12 +87,20 @@ class Dead:
 
     name = "dead"
 
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
     async def ask(self, prompt: Any, **values: Any) -> Any:
-        raise Unmeasured("judge_error", "connection refused")
+        raise self.error
 
 
-def test_a_dead_judge_is_named_and_has_no_numbers() -> None:
-    result = rb.tier_judge_pipeline([by_word, Dead()], ROWS, **FEW)
+@pytest.mark.parametrize(
+    "error",
+    [Unmeasured("judge_error", "connection refused"), StopError("connection refused")],
+    ids=["of each call", "of all calls"],
+)
+def test_a_dead_judge_is_named_and_has_no_numbers(error: Exception) -> None:
+    result = rb.tier_judge_pipeline([by_word, Dead(error)], ROWS, **FEW)
     dead = result.estimates[result.estimates["system"] == "dead"]
     assert dead["value"].isna().all()
     assert "dead gave no decision in 24 of 24 calls: connection refused" in str(result.summary[0])
