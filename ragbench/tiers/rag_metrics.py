@@ -166,7 +166,8 @@ def choose_metrics(
     """
     chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
     check_fields(samples, chosen)
-    chosen = chosen or usable_metrics(samples, [parse_label(name) for name in USUAL])
+    has_embedder = bool(embedder or request.embedder or settings.embedder or settings.embedders)
+    chosen = chosen or usable_metrics(samples, usual_metrics(has_embedder))
     if not chosen:
         raise BenchError("no usual metric can be measured on these columns; name one with -m")
     return chosen
@@ -182,6 +183,15 @@ def check_fields(samples: Sequence[Sample], metrics: Sequence[Metric]) -> None:
                 f"{metric.label} reads {', '.join(needs)}; no row has all of these. "
                 "Name a column that holds one: --column FIELD=COLUMN"
             )
+
+
+def usual_metrics(has_embedder: bool) -> list[Metric]:
+    """Return the usual metrics; those that embed only where somebody named an embedder.
+
+    A model of sentences takes seconds to load: nobody waits for one that was not asked for.
+    """
+    metrics = [parse_label(name) for name in USUAL]
+    return [metric for metric in metrics if has_embedder or "embedder" not in metric.uses]
 
 
 def usual_primary(metrics: Sequence[Metric], services: Services) -> str:
