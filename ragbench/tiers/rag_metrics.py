@@ -95,7 +95,8 @@ def measure(
     """
     language = load_language(request.language or settings.language)
     samples = choose_samples(request, samples)
-    chosen = choose_metrics(request, samples, metrics)
+    names = (embedder, request.embedder, settings.embedder, settings.embedders)
+    chosen = choose_metrics(request, samples, metrics, has_embedder=any(map(bool, names)))
     corpus = [passage.text for sample in samples for passage in sample.contexts or ()]
     services = open_services(
         request,
@@ -158,7 +159,11 @@ def smallest_hashes(ids: Sequence[str], limit: int) -> set[str]:
 
 
 def choose_metrics(
-    request: Request, samples: Sequence[Sample], metrics: Sequence[Metric] = ()
+    request: Request,
+    samples: Sequence[Sample],
+    metrics: Sequence[Metric] = (),
+    *,
+    has_embedder: bool = True,
 ) -> list[Metric]:
     """Return the metrics, objects first; without any the usual ones that the fields allow.
 
@@ -166,7 +171,6 @@ def choose_metrics(
     """
     chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
     check_fields(samples, chosen)
-    has_embedder = bool(embedder or request.embedder or settings.embedder or settings.embedders)
     chosen = chosen or usable_metrics(samples, usual_metrics(has_embedder))
     if not chosen:
         raise BenchError("no usual metric can be measured on these columns; name one with -m")
