@@ -15,6 +15,7 @@ from typing import Any
 from ragbench.core.errors import BenchError
 from ragbench.core.secrets import mask
 from ragbench.llm import StopError
+from ragbench.store.engine import went_away
 
 LONGEST_ERROR = 300  # characters
 
@@ -66,7 +67,7 @@ def open_loop() -> asyncio.AbstractEventLoop:
 def is_connection_error(error: Exception) -> bool:
     """Say whether an error is of a connection, as HTTP clients and drivers call theirs."""
     names = [kind.__name__ for kind in type(error).__mro__]
-    return any("Connect" in name or "Timeout" in name for name in names)
+    return went_away(error) or any("Connect" in name or "Timeout" in name for name in names)
 
 
 def read_text(value: Any) -> str:

@@ -17,6 +17,7 @@ from ragbench.embed import TextEmbedder
 from ragbench.metrics.texts import FUNCTION_WORDS, stem, words
 from ragbench.store import Index, SearchTable, Store, nearest_in_memory
 from ragbench.store.own import OwnDatabase
+from ragbench.systems.calls import attempt
 from ragbench.systems.hits import KnownPassages
 
 BM25_K1 = 1.5  # how long a repeated word goes on to count
@@ -219,7 +220,10 @@ class OwnTables:
             return retrievals
         if self._width is None:
             self._width = self._database.check_vectors(vectors.shape[1])
-        rankings, latency_ms = self._database.nearest(vectors, k, self._index)
+        outcome = attempt(self._database.nearest, vectors, k, self._index)
+        if outcome.error:
+            return [Retrieval(error=outcome.error) for _ in questions]
+        rankings, latency_ms = outcome.value
         for place, row in enumerate(asked):
             hits = [self._known.find([name], "", value) for name, value in rankings[place]]
             taken = float(embedding_ms[place] + latency_ms[place])
