@@ -59,7 +59,7 @@ def test_trec_refuses_in_a_sentence(
 
 def write_scores(folder: Path, name: str, shift: float) -> None:
     rows = [f"q{i},{0.2 + 0.01 * (i % 7) + shift},{100 - 20 * shift}" for i in range(40)]
-    (folder / f"{name}.csv").write_text("id,hallucination,latency\n" + "\n".join(rows) + "\n")
+    (folder / f"{name}.csv").write_text("id,hallucination,delay\n" + "\n".join(rows) + "\n")
 
 
 def test_significance_knows_that_less_hallucination_is_better(
@@ -77,8 +77,8 @@ def test_significance_asks_for_a_direction_that_nobody_knows(
     write_scores(files, "v1", 0.0)
     write_scores(files, "v2", -0.1)
     assert run(["significance", "v1.csv", "v2.csv"]) == 3
-    assert "--better latency=lower" in capsys.readouterr().err
-    line = ["significance", "v1.csv", "v2.csv", "-m", "latency", "--better", "latency=lower"]
+    assert "--better delay=lower" in capsys.readouterr().err
+    line = ["significance", "v1.csv", "v2.csv", "-m", "delay", "--better", "delay=lower"]
     assert run(line) == 0
     # 2 more milliseconds on every question: the exact sign test.
     assert "v2 is worse than v1" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import pandas as pd
 import typer
 
 from ragbench.cli.options import Confidence, Draws, Json, Latex, Out, Seed, split_list
-from ragbench.cli.output import print_frame, write_json
+from ragbench.cli.output import print_frame, say, write_json
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.language import load_language
 
@@ -50,6 +50,9 @@ def main(
 
     ratings = read_ratings(file, item, rater, value, split_list(raters or []))
     ratings, n_missing = clean(ratings)
+    note = name_look_alikes(ratings)
+    if note:
+        say(note)
     levels = read_scale(scale)
     options = Options(confidence, draws, seed)
     table = agreement_table(ratings, levels, options)
@@ -94,7 +97,19 @@ def read_scale(entries: Sequence[str] | None) -> list[object] | None:
             levels.append(float(entry))
         except ValueError:
             levels.append(entry)
+    if len(levels) < 2:
+        raise BenchError(f"--scale {levels[0]}: list all levels, from the worst: 1,2,3,4,5")
     return levels
+
+
+def name_look_alikes(ratings: pd.DataFrame) -> str:
+    """Say which ratings differ by their letters' case alone; "" where none do."""
+    by_word: dict[str, set[str]] = {}
+    for rating in ratings.to_numpy().ravel():
+        if isinstance(rating, str):
+            by_word.setdefault(rating.casefold(), set()).add(rating)
+    alike = [" and ".join(sorted(words)) for words in by_word.values() if len(words) > 1]
+    return f"{', '.join(alike)} count as different ratings; write them alike" if alike else ""
 
 
 def agreement_table(

@@ -58,14 +58,17 @@ def check_once(frame: pd.DataFrame) -> None:
     """Refuse an id that stands twice."""
     is_repeated = frame.index.duplicated()
     if is_repeated.any():
-        raise BenchError(f"{frame.index[is_repeated][0]!r} stands twice; keep one row of it")
+        raise BenchError(
+            f"{frame.index[is_repeated][0]!r} stands twice; keep one row of it, such as a mean"
+        )
 
 
-def read_scores(path: str | Path, item: str = "") -> pd.DataFrame:
+def read_scores(path: str | Path, item: str = "", unit: str = "") -> pd.DataFrame:
     """Read scores: a row a question, a column of numbers a metric; the index is the id.
 
-    Columns that hold no numbers are left out; `.attrs["left_out"]` says why, by column. Raises
-    BenchError where no column has numbers, or an id stands twice.
+    Columns that hold no numbers are left out; `.attrs["left_out"]` says why, by column. unit: the
+    column of what was drawn independently, `.attrs["units"]`. Raises BenchError where no column has
+    numbers, or an id stands twice.
     """
     scores, left_out = {}, {}
     with naming(Path(path)):
@@ -73,7 +76,10 @@ def read_scores(path: str | Path, item: str = "") -> pd.DataFrame:
         columns = choose_columns(table, {"id": item} if item else {}, ("id",))
         cells = _by_id(table, columns.paths)
         check_once(cells)
+        units = cells[check_column(unit, table)].astype(str) if unit else cells.index.to_series()
         for column in columns.unread:
+            if column == unit:
+                continue
             try:
                 scores[column] = read_numbers(cells[column], column)
             except BenchError as error:
@@ -82,4 +88,5 @@ def read_scores(path: str | Path, item: str = "") -> pd.DataFrame:
             raise BenchError(f"has no column of numbers; {'; '.join(left_out.values())}")
     frame = pd.DataFrame(scores, index=cells.index)
     frame.attrs["left_out"] = left_out
+    frame.attrs["units"] = units.to_dict()
     return frame

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ragbench.extras.tables.results import TableResult
     from ragbench.stats import Scale
 
+# What costs time or money, though the catalogue has no such metric.
+LOWER = ("latency", "latency_ms", "cost")
+
 
 def main(
     files: Annotated[list[Path], typer.Argument(help="Tables of scores; the first: baseline.")],
@@ -93,7 +96,7 @@ def compare_tables(
 
     if len(files) < 2:
         raise BenchError("name two tables: the baseline, and what is compared with it")
-    tables = {path.stem: read_scores(path, item) for path in files}
+    tables = {path.stem: read_scores(path, item, unit) for path in files}
     if len(tables) < len(files):
         raise BenchError("two tables have one name: rename a file")
     notes = []
@@ -101,18 +104,14 @@ def compare_tables(
         notes += [f"{name}: {column} is left out: {why}" for column, why in left_out(table).items()]
     first = next(iter(tables.values()))
     shared = [column for column in first.columns if all(column in t for t in tables.values())]
-    units = first[unit] if unit else pd.Series(first.index, index=first.index)
-    chosen = choose_columns(metrics, [column for column in shared if column != unit])
-    ids = first.index
+    chosen = choose_columns(metrics, shared)
+    unit_by_id: dict[str, str] = {}
     for name, table in tables.items():
-        notes += only_here(name, table.index, ids)
-        ids = ids.union(table.index, sort=False)
-    units = units.reindex(ids).fillna(pd.Series(ids, index=ids))
-    values = {
-        (name, metric): table[metric].reindex(ids)
-        for metric in chosen
-        for name, table in tables.items()
-    }
+        notes += only_here(name, table.index, first.index)
+        unit_by_id = {**table.attrs["units"], **unit_by_id}
+    units = pd.Series(unit_by_id)
+    # A question that a table lacks was not asked there: it makes no pair.
+    values = {(name, metric): table[metric] for metric in chosen for name, table in tables.items()}
     scales = find_directions(chosen, directions)
     about = About(", ".join(path.name for path in files), notes=tuple(notes))
     scores = make_scores(values, units)
@@ -136,7 +135,15 @@ def choose_columns(metrics: Sequence[str], shared: Sequence[str]) -> list[str]:
 
 
 def only_here(name: str, index: pd.Index, known: pd.Index) -> list[str]:
-    """Say how many questions a table lacks, or has alone."""
+    """Say how many questions a table lacks, or has alone. Raises BenchError where none is shared.
+
+    known: of the first table.
+    """
+    if known.intersection(index).empty:
+        raise BenchError(
+            f"{name} shares no question with the first table: it has {index[0]!r}, the first "
+            f"{known[0]!r}; --id names the column of ids"
+        )
     n_missing = len(known.difference(index))
     n_new = len(index.difference(known))
     notes = []
@@ -154,8 +161,9 @@ def find_directions(metrics: Sequence[str], directions: dict[str, str]) -> dict[
     scales = {}
     unknown = []
     for name in metrics:
-        if name in directions:
-            scales[name] = Scale(directions[name])
+        direction = directions.get(name) or ("lower" if name.lower() in LOWER else "")
+        if direction:
+            scales[name] = Scale(direction)
             continue
         try:
             metric = parse_label(name)
