@@ -29,6 +29,7 @@ INTERVAL = re.compile(r"(?P<value>.+) (?P<ends>\[[^\[\]]*\])")
 # Marks that plotly knows in texts; everything else that looks like a mark is text.
 PLOTLY_MARKS = re.compile(r"&lt;(/?(?:b|br|i|sup|sub|extra)/?)&gt;")
 LONGEST_UNBROKEN = 26  # letters of a row's heading
+LONGEST_NARROW = 40  # letters of a cell, beyond which its column is wide
 # Signs that LaTeX does not have in its usual fonts.
 LATEX_SIGNS = {
     "−": "$-$",
@@ -177,8 +178,11 @@ def plain_text(text: str) -> str:
 
 
 def plain_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with cells of plain text, and without a name above its index."""
-    return frame.map(cell_text).map(plain_text).rename_axis(index=None, columns=None)
+    """Return the frame with cells and headings of plain text, without a name above its index."""
+    plain = frame.map(cell_text).map(plain_text).rename_axis(index=None, columns=None)
+    if any(isinstance(heading, Markup) for heading in frame.index):
+        plain.index = pd.Index([plain_text(heading) for heading in frame.index])
+    return plain
 
 
 def cell_text(cell: Any) -> str:
@@ -191,7 +195,7 @@ def cell_text(cell: Any) -> str:
 def frame_html(frame: pd.DataFrame) -> Markup:
     """Return a table whose index heads its rows. Numbers stand right, words left."""
     columns = [[cell_text(cell) for cell in frame[name]] for name in frame.columns]
-    classes = ["number" if all(map(is_number, cells)) else "words" for cells in columns]
+    classes = [column_class(cells) for cells in columns]
     # A frame with plain row numbers has no headings of rows.
     has_headings = not isinstance(frame.index, pd.RangeIndex)
     head = Markup("<th>{}</th>").format(frame.index.name or "") if has_headings else Markup("")
@@ -212,6 +216,13 @@ def frame_html(frame: pd.DataFrame) -> Markup:
     return table.format(head, Markup("\n").join(body))
 
 
+def column_class(cells: list[str]) -> str:
+    """Return how a column is set: numbers right, words left, long texts not too narrow."""
+    if all(map(is_number, cells)):
+        return "number"
+    return "words long" if max(map(len, cells)) > LONGEST_NARROW else "words"
+
+
 def heading_html(heading: Any) -> Markup:
     """Return the heading of a row; a short one is not broken."""
     kind = "short" if len(plain_text(str(heading))) <= LONGEST_UNBROKEN else ""
@@ -228,7 +239,7 @@ def cell_html(text: str, kind: str) -> Markup:
     parts = INTERVAL.fullmatch(text)
     if kind == "number" and parts and not isinstance(text, Markup):
         text = Markup('{} <span class="interval">{}</span>').format(parts["value"], parts["ends"])
-    direction = Markup(' dir="auto"') if kind == "words" else ""
+    direction = Markup(' dir="auto"') if kind != "number" else ""
     return Markup('<td class="{}"{}>{}</td>').format(kind, direction, text)
 
 

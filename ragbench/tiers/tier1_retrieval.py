@@ -5,12 +5,13 @@ Rankings are held against relevance labels, question by question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ragbench.core.errors import BenchError
@@ -239,27 +240,25 @@ def locate_pieces(
 
     A piece is a text that is a part of a passage that is labelled for its question.
     """
+    whole = retrieved["passage_id"].map(lambda name: texts.get(name, "")).astype("str")
+    # A system that gives ids alone gives whole passages.
+    is_part = (retrieved["text"] != "") & (retrieved["text"] != whole)
     labelled = labels[labels["grade"] > 0].groupby("question_id")["passage_id"].agg(list).to_dict()
-    passage_ids, starts, ends = [], [], []
-    columns = (retrieved[name] for name in ("question_id", "passage_id", "text"))
-    has_pieces = False
-    for question_id, passage_id, text in zip(*columns, strict=True):
-        whole = texts.get(passage_id, "")
-        candidates = [passage_id] if whole else labelled.get(question_id, [])
-        place = 0, len(whole)
-        # A system that gives ids alone gives whole passages.
-        for candidate in candidates if text and text != whole else []:
-            start = texts.get(candidate, "").find(text)
+    rows, places = [], []
+    for row in retrieved[is_part].itertuples():
+        is_named = row.passage_id in texts
+        for passage_id in [row.passage_id] if is_named else labelled.get(row.question_id, []):
+            start = texts.get(passage_id, "").find(row.text)
             if start >= 0:
-                passage_id, place = candidate, (start, start + len(text))
-                has_pieces = True
+                rows.append(row.Index)
+                places.append((passage_id, start, start + len(row.text)))
                 break
-        passage_ids.append(passage_id)
-        starts.append(place[0])
-        ends.append(place[1])
-    if not has_pieces:
+    if not rows:
         return None
-    return retrieved.assign(passage_id=passage_ids, start=starts, end=ends)
+    located = retrieved.assign(start=0, end=whole.str.len())
+    columns = ["passage_id", "start", "end"]
+    located.loc[rows, columns] = pd.DataFrame(places, columns=columns, index=rows)
+    return located
 
 
 def score(
@@ -406,7 +405,8 @@ def state(request: Request, frames: Frames) -> RetrievalStatement:
         metrics=request.metrics,
         confidence=request.confidence,
     )
-    sliced = cut_slices(frames.questions, request.slice_by, frames.scores)
+    sliced = cut_slices(frames.questions, request.slice_by)
+    measured = arrange_measured(request, frames)
     slices = Statement(pd.DataFrame(), pd.DataFrame())
     if len(sliced):
         slices = state_slices(
@@ -422,20 +422,18 @@ def state(request: Request, frames: Frames) -> RetrievalStatement:
         stated.comparisons,
         slices.estimates,
         slices.comparisons,
-        state_curves(request, frames),
-        state_bounds(request, frames),
+        state_curves(request, measured),
+        state_bounds(request, measured),
         state_latencies(request, frames.asked),
     )
 
 
-def cut_slices(
-    questions: pd.DataFrame, columns: Sequence[str], scores: pd.DataFrame
-) -> pd.DataFrame:
+def cut_slices(questions: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return slice and question_id: `kind: colloquial` and so on, of columns with several values.
 
     A slice of fewer than 20 questions, and one that is all of them, is left out.
     """
-    asked = questions[questions["question_id"].isin(scores["question_id"])]
+    asked = questions[questions["is_labelled"]]
     parts = []
     for column in columns:
         if column not in asked:
@@ -447,37 +445,44 @@ def cut_slices(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def arranged(request: Request, frames: Frames) -> tuple[dict[str, Rankings], pd.DataFrame]:
-    """Return the rankings of every system, and the questions that are their rows."""
-    questions = frames.questions[frames.questions["is_labelled"]]
-    question_ids = questions["question_id"].tolist()
+@dataclass(frozen=True)
+class Measured:
+    """The rankings of one system, at the questions that it did not fail at, with their units."""
+
+    rankings: Rankings
+    units: NDArray[Any]
+
+
+def arrange_measured(request: Request, frames: Frames) -> dict[str, Measured]:
+    """Return the rankings of every system, of the questions whose primary value is measured."""
+    primary = frames.scores[frames.scores["metric"] == request.primary]
     by_system = {}
     for system in request.systems:
+        rows = primary[(primary["system"] == system) & primary["value"].notna()]
         ranked = frames.retrieved[frames.retrieved["system"] == system]
-        by_system[system] = arrange(ranked, frames.labels, question_ids)
-    return by_system, questions
+        ranked = ranked[ranked["question_id"].isin(rows["question_id"])]
+        rankings = arrange(ranked, frames.labels, rows["question_id"].tolist())
+        by_system[system] = Measured(rankings, rows["unit"].to_numpy())
+    return by_system
 
 
-def state_curves(request: Request, frames: Frames) -> pd.DataFrame:
+def state_curves(request: Request, measured: Mapping[str, Measured]) -> pd.DataFrame:
     """Return recall and nDCG of every system at every depth up to k, as estimates.
 
     Each interval is of its own depth: no statement about a whole curve.
     """
     depths = np.unique(np.geomspace(1, request.k, MOST_DEPTHS).round().astype(int))
-    by_system, questions = arranged(request, frames)
-    errors = frames.scores[frames.scores["metric"] == request.primary]
+    labels = [f"{name}@{depth}" for name in CURVES for depth in depths]
     parts = []
-    for system, rankings in by_system.items():
-        labels = [f"{name}@{depth}" for name in CURVES for depth in depths]
-        values = np.column_stack(list(measure_rankings(labels, rankings).values()))
-        values[errors.loc[errors["system"] == system, "value"].isna().to_numpy()] = np.nan
-        means = mean_intervals(values, questions["unit"].to_numpy(), (0, 1), request.confidence)
+    for system, asked in measured.items():
+        values = np.column_stack(list(measure_rankings(labels, asked.rankings).values()))
+        means = mean_intervals(values, asked.units, (0, 1), request.confidence)
         names = pd.DataFrame({"system": system, "metric": np.repeat(CURVES, len(depths))})
         parts.append(pd.concat([names.assign(k=np.tile(depths, len(CURVES))), means], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
-def state_bounds(request: Request, frames: Frames) -> pd.DataFrame:
+def state_bounds(request: Request, measured: Mapping[str, Measured]) -> pd.DataFrame:
     """Return how much of what was retrieved is judged, and the metric at both bounds.
 
     Columns: system, metric, judged (share of the passages that the metric looks at), lowest (those
@@ -486,16 +491,21 @@ def state_bounds(request: Request, frames: Frames) -> pd.DataFrame:
     metric = parse_label(request.primary)
     if metric.kind != "ranking":
         return pd.DataFrame()
-    by_system, _ = arranged(request, frames)
     depth = metric.options.get("k", request.k)
+    judged = parse_label(f"judged@{depth}")
     rows = []
-    for system, rankings in by_system.items():
-        judged = measure_rankings([f"judged@{depth}"], rankings)[f"judged@{depth}"]
-        lowest = measure_rankings([metric], rankings)[metric.label]
-        highest = measure_rankings([metric], all_relevant(rankings, depth))[metric.label]
-        means = pd.DataFrame([judged, lowest, highest]).mean(axis=1)  # of what is measured
-        rows.append((system, metric.label, *means))
+    for system, asked in measured.items():
+        lowest = measure_rankings([judged, metric], asked.rankings)
+        highest = measure_rankings([metric], all_relevant(asked.rankings, depth))
+        values = (lowest[judged.label], lowest[metric.label], highest[metric.label])
+        rows.append((system, metric.label, *map(mean_of, values)))
     return pd.DataFrame(rows, columns=["system", "metric", "judged", "lowest", "highest"])
+
+
+def mean_of(values: Array) -> float:
+    """Return the mean of the values that there are; NaN without any."""
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else float("nan")
 
 
 def all_relevant(rankings: Rankings, depth: int) -> Rankings:

@@ -30,6 +30,7 @@ SHOWN_IN_JUPYTER = 20
 # Questions x systems up to which everything is written as HTML, about 4 MB. Beyond, what unfolds is
 # packed, and a script unpacks it when it is asked for.
 MOST_WRITTEN = 1_500
+MOST_LISTED = 20_000  # questions; a browser gets slow with more
 READ = 5  # passages of every ranking that are shown, beside the labelled ones
 WHOLE = ("show_decision", "n_doubts", "n_alone")  # labels of whole numbers
 Key = tuple[str, str]  # system and question
@@ -97,7 +98,7 @@ class Details:
 
     values: (questions, systems) of the primary metric, NaN where unmeasured. outcomes: (questions,
     systems) numbers of `outcome_names`, empty without failures. entries: what unfolds.
-    passages: (id, text) of all that are shown.
+    passages: (id, text) of all that are shown. total: questions, of which these are the first.
     """
 
     systems: list[str]
@@ -108,6 +109,7 @@ class Details:
     outcome_names: list[str]
     entries: list[dict[str, Any]]
     passages: list[tuple[str, str]]
+    total: int
 
 
 def collect(result: Any, read: int) -> Details:
@@ -117,6 +119,10 @@ def collect(result: Any, read: int) -> Details:
     systems = list(result.systems) or list(scores["system"].unique())
     metrics = list(dict.fromkeys(scores["metric"]))
     asked = frames.questions[frames.questions["question_id"].isin(scores["question_id"])]
+    total = len(asked)
+    if total > MOST_LISTED:
+        asked = asked.head(MOST_LISTED)
+        scores = scores[scores["question_id"].isin(asked["question_id"])]
     ids = asked["question_id"].tolist()
     lengths = PACKED if len(ids) * len(systems) > MOST_WRITTEN else WRITTEN
     cube = value_cube(scores, metrics, ids, systems)
@@ -166,6 +172,7 @@ def collect(result: Any, read: int) -> Details:
         outcome_names,
         entries,
         passages,
+        total,
     )
 
 
@@ -380,7 +387,7 @@ def list_html(result: Any, details: Details, *, is_page: bool) -> Markup:
         baseline=getattr(result.request, "baseline", ""),
         primary=primary,
         is_lower_better=is_lower_better(primary),
-        total=len(details.ids),
+        total=details.total,
         is_page=is_page,
         packed=pack(details, language) if is_packed else "",
         style=trusted("" if is_page else colour_css(".questions") + read_template("questions.css")),
