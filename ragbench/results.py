@@ -539,8 +539,14 @@ class Overview(Result):
 
     @property
     def titles(self) -> dict[str, str]:
-        """The titles of the pages, by their names."""
-        return {page.name: page.title for page in self.pages}
+        """The titles of all pages, by their names; of one that nobody knows its name."""
+        titles = {}
+        for result in globals().values():
+            if isinstance(result, type) and issubclass(result, Result):
+                titles[result.NAME] = self.language.translate(result.TITLE)
+        titles |= {page.name: page.title for page in self.pages}
+        named = [*self.estimates["page"], *self.comparisons["page"]]
+        return titles | {name: name for name in named if name not in titles}
 
     @property
     def records(self) -> list[dict[str, Any]]:

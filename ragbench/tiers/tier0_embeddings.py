@@ -206,7 +206,8 @@ def estimate_dimensions(space: Space, confidence: Confidence) -> pd.DataFrame:
     # Beyond twice the number of dimensions no draw will look: one sum is enough.
     kept = 2 * int(count_dimensions(squares.sum(axis=0, keepdims=True))[0]) + 1
     parts = np.column_stack([squares[:, :kept], squares[:, kept:].sum(axis=1)])
-    return statistic_intervals(parts, count_dimensions, None, POSITIVE, confidence)
+    frame = statistic_intervals(parts, count_dimensions, None, POSITIVE, confidence)
+    return frame.assign(high=frame["high"].clip(upper=len(axes)))
 
 
 def count_dimensions(sums: Array) -> Array:
@@ -324,8 +325,9 @@ def estimate_space(distances: pd.DataFrame, confidence: Confidence) -> dict[str,
     means = mean_intervals(np.column_stack([near, centroid]), None, POSITIVE, confidence)
     pairs = pairwise_intervals(others, others_squares, confidence)
     density = means.iloc[0].copy()
-    # The inverse of a mean has the inverse of its ends, turned over.
-    density["low"], density["high"] = 1 / (means.loc[0, ["high", "low"]] + EPSILON)
+    # The inverse of a mean has the inverse of its ends, turned over; of 0 there is none.
+    ends = 1 / (means.loc[0, ["high", "low"]] + EPSILON)
+    density["low"], density["high"] = ends if means.loc[0, "low"] > 0 else (np.nan, np.nan)
     return {
         "avg_nn_distance": means.iloc[0],
         "std_nn_distance": estimate_deviation(near, near_squares, confidence),

@@ -146,8 +146,10 @@ def band_text(row: Any, language: Language) -> str:
     return " … ".join(dict.fromkeys(words))
 
 
-def cards(result: Any) -> Part:
-    """All pages, each with its question and its answer."""
+def cards(result: Any) -> Part | None:
+    """All pages, each with its question and its answer; None where no notebook was executed."""
+    if not result.pages:
+        return None
     return Part(index.cards_html(result.pages, result.language))
 
 

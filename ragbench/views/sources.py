@@ -38,7 +38,7 @@ def answer(result: Any) -> Part:
     estimates = result.estimates.set_index(["system", "metric"])
     uses = result.statement.uses
     paragraphs = []
-    for system in result.systems:
+    for system in answering(result):
         rows = estimates.loc[system]
         text = trusted(message).format(
             system=comparison.bold(system),
@@ -125,7 +125,7 @@ def topics(result: Any) -> Part | None:
     language = result.language
     _ = language.translate
     names = topic_names(result)
-    figure = new_figure(96 + ROW_HEIGHT * len(names), language)
+    figure = new_figure(110 + ROW_HEIGHT * (len(names) + len(result.systems)), language)
     styles = system_styles(result.systems, result.request.baseline)
     coverage = result.frames.coverage
     frame = coverage[coverage["system"].isin(answering(result))]

@@ -107,7 +107,7 @@ def test_it_keeps_nothing_that_the_other_pages_have_kept(overview: Any, tmp_path
     assert [file.name for file in (tmp_path / "frames" / "overview").iterdir()] == ["bands.parquet"]
     again = rb.overview(tmp_path)
     assert len(again.statement.bands) == 5
-    assert list(again.titles) == ["tier1_retrieval", "tier3_end_to_end"]
+    assert [page.name for page in again.pages] == ["tier1_retrieval", "tier3_end_to_end"]
 
 
 def test_a_folder_without_pages_and_an_unknown_set_are_refused(tmp_path: Path) -> None:
