@@ -130,7 +130,8 @@ def plan_samples(
     request = read_options(tier.Request, known)
     language = load_language(request.language or settings.language)
     chosen_samples = tier.choose_samples(request, samples)
-    chosen = tier.choose_metrics(request, chosen_samples, metrics)
+    has_embedder = bool(request.embedder or settings.embedder or settings.embedders)
+    chosen = tier.choose_metrics(request, chosen_samples, metrics, has_embedder=has_embedder)
     judged = [metric for metric in chosen if "judge" in metric.uses]
     if not judged:
         return []

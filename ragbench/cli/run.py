@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +26,7 @@ from ragbench.cli.options import (
 )
 from ragbench.cli.output import print_plans, say
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.metric import parse_labels, plain_name
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
 
@@ -99,6 +100,7 @@ def main(
     if language:
         values["language"] = language
     notebooks = find_notebooks(settings, pages or [])
+    check_names(settings, values)
     if plan:
         from ragbench.planning import plan_pages
 
@@ -133,9 +135,43 @@ def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:
         elif Path(page).suffix == ".ipynb":
             chosen.append(Path(page))
         else:
-            hint = suggest(page, present) or f"; there are {', '.join(present)}"
-            raise BenchError(f"there is no notebook {page!r}{hint}")
+            # tier_1 and tier1 begin tier1_retrieval.
+            begun = [name for name in present if plain_name(name).startswith(plain_name(page))]
+            hint = f"; did you mean {begun[0]!r}?" if begun else suggest(page, present)
+            there = f"there are {', '.join(present)}"
+            raise BenchError(f"there is no notebook {page!r}{hint or f'; {there}'}")
     return chosen
+
+
+def check_names(settings: Settings, values: Mapping[str, Any]) -> None:
+    """Refuse names that there are not, before kernels are started for pages that will fail."""
+    from ragbench.data.datasets import find_dataset
+    from ragbench.judge.lexical import LEXICAL
+    from ragbench.systems.opening import BUILT_IN, ENDINGS
+    from ragbench.tiers.project import declare_metrics
+
+    dataset = str(values.get("dataset") or settings.dataset)
+    database = dataset.removeprefix("db:")
+    if database == dataset:
+        find_dataset(dataset, settings.path(settings.data_folder))
+    else:
+        check_name("database", database, settings.databases)
+    systems = {**BUILT_IN, **settings.retrievers, **settings.systems}
+    for name in split_list(str(values.get("systems", ""))):
+        if not name.endswith(ENDINGS):
+            check_name("system", name, systems)
+    for name in split_list(str(values.get("judges", ""))):
+        if ":" not in name and "." not in name:
+            check_name("judge", name, [LEXICAL, *settings.judges])
+    declare_metrics(settings)
+    parse_labels(str(values.get("metrics", "")))
+
+
+def check_name(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is none of the known."""
+    if name not in known:
+        there = f"there are {', '.join(known) or 'none'}"
+        raise BenchError(f"there is no {what} {name!r}{suggest(name, known)}; {there}")
 
 
 def shipped_notebooks() -> Path:

@@ -31,6 +31,7 @@ from ragbench.cli.options import (
 )
 from ragbench.cli.output import deliver, print_plans, say
 from ragbench.core.errors import BenchError, NotEnoughError
+from ragbench.core.metric import parse_labels
 
 if TYPE_CHECKING:
     from ragbench.results import RagMetrics
@@ -75,6 +76,7 @@ def main(
     `ragbench score v1.csv v2.csv --out report`
     """
     from ragbench import front
+    from ragbench.tiers.project import open_project
 
     options: dict[str, Any] = {
         "systems": tuple(split_list(systems)),
@@ -83,19 +85,21 @@ def main(
         "primary": primary,
         "limit": limit,
         "language": language,
+        "embedder": embedder,
         "level": confidence,
         "draws": draws,
         "seed": seed,
     }
     answers = front.read(files[0] if len(files) == 1 else files, read_columns(columns))
-    for note in answers.notes:
-        say(note)
     name_left_out(answers.left_out)
-    chosen = [*split_list(metrics), *make_criteria(criteria or [], scale)] or None
+    chosen = parse_labels([*split_list(metrics), *make_criteria(criteria or [], scale)])
     if plan:
-        print_plans(front.plan_score(answers.samples, chosen, **options))
+        from ragbench.planning import plan_samples
+
+        print_plans(plan_samples(answers.samples, chosen, None, open_project(), options))
         return
-    result = front.score(answers.samples, chosen, embedder=embedder or None, **options)
+    notes = tuple(answers.notes)
+    result = front.score_samples(answers.samples, chosen, notes, judge=None, **options)
     deliver(result, out=out, json_file=json_file, latex=latex)
     check_measured(result)
 
