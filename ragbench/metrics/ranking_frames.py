@@ -38,7 +38,11 @@ def drop_copies(retrieved: pd.DataFrame) -> pd.DataFrame:
 
 
 def add_gains(retrieved: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """Add the column gain: the grade of the passage's label; NaN where nobody judged it."""
+    """Add the column gain: the grade of the passage's label; NaN where nobody judged it.
+
+    retrieved: rows in rank order. Of passages of one group, any of which will do, the first that
+    was retrieved has its grade, the others 0.
+    """
     names = ("question_id", "passage_id")
     questions, passages = (pd.Index(labels[name].unique()) for name in names)
 
@@ -50,7 +54,18 @@ def add_gains(retrieved: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     places = pd.Index(number_pairs(labels)).get_indexer(number_pairs(retrieved))
     # A pair without a label has the place −1: the last, which is NaN.
     grades = np.append(labels["grade"].to_numpy(dtype=float), np.nan)
-    return retrieved.assign(gain=grades[places])
+    return count_groups_once(retrieved.assign(gain=grades[places]), labels)
+
+
+def count_groups_once(graded: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    """Take the gain of passages in whose place another one of their group was retrieved before."""
+    if "group" not in labels:
+        return graded
+    key = ["question_id", "passage_id"]
+    relevant = graded[graded["gain"] > 0].join(labels.set_index(key)["group"], on=key)
+    firsts = relevant.groupby(["system", "question_id", "group"])["passage_id"].transform("first")
+    again = relevant.index[relevant["passage_id"] != firsts]
+    return graded.assign(gain=graded["gain"].mask(graded.index.isin(again), 0.0))
 
 
 def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
@@ -82,8 +97,9 @@ def collapse_pages(
         return pages.where(pages.notna() & (pages != ""), passages)
 
     page_labels = labels.assign(passage_id=to_page(labels["passage_id"]))
-    by_page = page_labels.groupby(["question_id", "passage_id"])
-    highest = by_page["grade"].max().reset_index()
+    # Sorted by name, the best grade last; the group of a page is that of its best passage.
+    page_labels = page_labels.sort_values(["question_id", "passage_id", "grade"], kind="stable")
+    highest = page_labels.drop_duplicates(["question_id", "passage_id"], keep="last")
     pages = retrieved.drop(columns=PIECE, errors="ignore")
     pages = pages.assign(passage_id=to_page(pages["passage_id"]))
     return add_gains(drop_copies(pages), highest), highest
@@ -119,7 +135,14 @@ def arrange(retrieved: pd.DataFrame, labels: pd.DataFrame, question_ids: Sequenc
 
 
 def arrange_grades(labels: pd.DataFrame, questions: pd.Index) -> np.ndarray:
-    """Return (questions, labels) the grades of each question, padded with NaN."""
+    """Return (questions, labels) the grades of each question, padded with NaN.
+
+    Of passages of one group the best grade alone.
+    """
+    if "group" in labels:
+        best_first = labels.sort_values("grade", ascending=False, kind="stable")
+        is_again = best_first.duplicated(["question_id", "group"]) & (best_first["grade"] > 0)
+        labels = best_first[~is_again]
     rows = places_in(questions, labels["question_id"])
     is_asked = rows >= 0
     rows, grades = rows[is_asked], labels["grade"].to_numpy(dtype=float)[is_asked]
@@ -208,4 +231,5 @@ def grade_pieces(
         share, is_found = shown[ranking_and_passage].show(start, end, enough)
         added.append((grade if share else np.nan, share, is_found))
     gains = pd.DataFrame(added, columns=["gain", "share", "is_found"], index=rankings.index)
-    return rankings.drop(columns="gain", errors="ignore").join(gains)
+    graded = rankings.drop(columns="gain", errors="ignore").join(gains)
+    return count_groups_once(graded, labels)

@@ -114,7 +114,8 @@ def complete_request(request: Request) -> Request:
 class Frames:
     """What was measured: everything else is computed from it.
 
-    questions: all, with column is_labelled; only those that are have scores. retrieved: the first k
+    questions: all, with columns is_labelled (only those that are have scores) and n_itself, how
+    often the question itself was retrieved and left out. retrieved: the first k
     of every ranking, with the gain of every passage and is_known, whether the data set has it.
     asked: every request with its time. indexes: ways of searching, timed.
     """
@@ -154,12 +155,13 @@ def measure(request: Request, bench: Workbench) -> Frames:
     if labelled.empty:
         raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
     retrieved, asked, repeated = ask(request, bench, labelled)
+    retrieved, itself = drop_itself(retrieved)
     retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
     retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
     scores = score(request, labelled, retrieved, labels, asked, repeated)
     shown = pd.concat([retrieved["passage_id"], labels["passage_id"]]).unique()
     return Frames(
-        questions,
+        questions.assign(n_itself=questions["question_id"].map(itself).fillna(0)),
         dataset.passages[dataset.passages["passage_id"].isin(shown)],
         labels,
         retrieved,
@@ -177,6 +179,8 @@ def ask(
     Some questions at a time, so that the objects of only these are in memory.
     """
     depth = ranking_depth(request, bench.dataset.passages)
+    # Where questions are passages of the base, the first that comes back is the question itself.
+    depth += int(questions["question_id"].isin(bench.dataset.passages["passage_id"]).any())
     retrieved, asked = [], []
     repeated: dict[str, list[float]] = {name: [] for name in bench.systems}
     for start in range(0, len(questions), BATCH):
@@ -192,6 +196,18 @@ def ask(
         pd.concat(asked, ignore_index=True),
         repeated,
     )
+
+
+def drop_itself(retrieved: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return rankings without the question itself, and how often each question was retrieved.
+
+    In some data sets questions are passages too, with the same id: that one is no answer.
+    """
+    is_itself = retrieved["passage_id"] == retrieved["question_id"]
+    counts = retrieved.loc[is_itself, "question_id"].value_counts()
+    others = retrieved[~is_itself]
+    ranks = others.groupby(["system", "question_id"], sort=False).cumcount() + 1
+    return others.assign(rank=ranks), counts
 
 
 def check_pages(request: Request, passages: pd.DataFrame) -> None:

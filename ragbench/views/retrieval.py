@@ -158,4 +158,8 @@ def limits(result: Any) -> Part:
     if n_without:
         text = _("{count} questions without a relevant passage are left out.")
         sentences.append(text.format(count=n_without))
+    n_itself = int(questions["n_itself"].sum()) if "n_itself" in questions else 0
+    if n_itself:
+        text = _("{count} times a question was retrieved itself, and was left out of the ranking.")
+        sentences.append(text.format(count=n_itself))
     return comparison.limits(result, *sentences)

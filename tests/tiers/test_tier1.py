@@ -213,3 +213,42 @@ def test_the_same_seed_gives_the_same_page(empty_folder: Path) -> None:
         before, _, after = page.partition("<summary>How fast</summary>")
         pages.append(before + after.partition("</table>")[2])
     assert pages[0] == pages[1]
+
+
+def test_of_a_group_any_passage_will_do_and_counts_once() -> None:
+    questions = [{"id": "q0", "text": "subject0?", "relevant": [["p0", "p1"], ["p2"]]}]
+    systems = {
+        "either": lambda question, k: ["p1", "p2"],
+        "both of one": lambda question, k: ["p0", "p1", "p5"],
+    }
+    result = rb.tier1(systems, questions, PASSAGES, metrics="recall@3, ndcg@3, precision@3", **FEW)
+    value = means(result)
+    assert value["either", "recall@3"] == 1.0
+    assert value["either", "ndcg@3"] == 1.0
+    assert value["both of one", "recall@3"] == 0.5
+    assert value["both of one", "ndcg@3"] == pytest.approx(0.6131471927654584)  # 1 / (1 + 1/log2 3)
+    assert value["both of one", "precision@3"] == pytest.approx(1 / 3)
+
+
+def test_pages_of_one_group_count_once() -> None:
+    passages = [{**passage, "url": f"/{passage['id']}"} for passage in PASSAGES]
+    questions = [{"id": "q0", "text": "subject0?", "relevant": [["p0", "p1"], ["p2"]]}]
+    systems = {"one": lambda question, k: ["p0", "p1"]}
+    result = rb.tier1(systems, questions, passages, unit="url", metrics="recall@5", k=5, **FEW)
+    assert means(result)["one", "recall@5"] == 0.5
+
+
+def test_a_question_that_is_a_passage_is_no_answer_to_itself() -> None:
+    passages = [*PASSAGES, *({"id": each["id"], "text": each["text"]} for each in QUESTIONS)]
+
+    def finds_itself(question: str, k: int) -> list[str]:
+        number = question.removeprefix("subject").removesuffix("?")
+        return [f"q{number}", *(f"p{place}" for place in range(10, 9 + k - 1)), f"p{number}"][:k]
+
+    systems = {"itself": finds_itself, "first": at_rank(1)}
+    result = rb.tier1(systems, QUESTIONS, passages, metrics="mrr@5, recall@5", k=5, **FEW)
+    # Six are asked for: the question itself, four others and the right one, which moves up to 5.
+    assert means(result)["itself", "mrr@5"] == 0.2
+    assert means(result)["first", "mrr@5"] == 1.0
+    assert set(result.frames.retrieved["rank"]) == {1, 2, 3, 4, 5}
+    assert "4 times a question was retrieved itself" in "\n".join(map(str, result.parts))
