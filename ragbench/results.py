@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,11 +29,14 @@ class Result:
     """A measured tier. In Jupyter it shows answer, figure and table; printed, their text.
 
     request: what was asked. frames: what was measured. statement: what that says. about: what it
-    was measured on. A subclass has NAME, TITLE, `summary` and `parts`.
+    was measured on. A subclass has NAME, TITLE and its views: functions of `ragbench.views` by
+    module and name, in the order in which they are shown.
     """
 
     NAME: ClassVar[str] = ""  # of notebook, page and folder of frames
     TITLE: ClassVar[str] = ""  # the question that it answers
+    SUMMARY: ClassVar[str] = "comparison.answer comparison.forests comparison.main_numbers"
+    PARTS: ClassVar[str] = ""
 
     request: Any
     frames: Any
@@ -68,12 +72,21 @@ class Result:
     @property
     def summary(self) -> list[Part]:
         """What Jupyter shows: answer, figure and table."""
-        raise NotImplementedError
+        return self.draw(self.SUMMARY)
 
     @property
     def parts(self) -> list[Part]:
         """Everything that is shown, in the order of the page."""
-        raise NotImplementedError
+        return self.draw(self.PARTS)
+
+    def draw(self, views: str) -> list[Part]:
+        """Return the parts of views, which are named by module and function."""
+        parts = []
+        for name in views.split():
+            module, function = name.split(".")
+            view = getattr(import_module(f"ragbench.views.{module}"), function)
+            parts.append(view(self))
+        return only_parts(*parts)
 
     @cached_property
     def page(self) -> Page:
@@ -143,145 +156,95 @@ class Tier1(Result):
 
     NAME = "tier1_retrieval"
     TITLE = mark("Tier 1 · Does the system find the right passage?")
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import comparison
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.forests(self),
-            comparison.numbers(self) or comparison.all_numbers(self),
-        )
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, questions, retrieval
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.facts(self),
-            comparison.stand_ins(self),
-            comparison.forests(self),
-            comparison.numbers(self),
-            retrieval.curves(self),
-            comparison.slices(self),
-            questions.questions(self),
-            comparison.all_numbers(self),
-            retrieval.judged(self),
-            retrieval.speed(self),
-            retrieval.method(self),
-            retrieval.limits(self),
-            comparison.provenance(self),
-        )
+    PARTS = """
+        comparison.answer
+        comparison.facts
+        comparison.stand_ins
+        comparison.forests
+        comparison.numbers
+        retrieval.curves
+        comparison.slices
+        questions.questions
+        comparison.all_numbers
+        retrieval.judged
+        retrieval.speed
+        retrieval.method
+        retrieval.limits
+        comparison.provenance
+    """
 
 
-class Answers(Result):
-    """What the pages of answers share: their summary."""
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import comparison
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.forests(self),
-            comparison.numbers(self) or comparison.all_numbers(self),
-        )
-
-
-class Tier2(Answers):
+class Tier2(Result):
     """Does the system answer well from the right passages?"""
 
     NAME = "tier2_generation"
     TITLE = mark("Tier 2 · Does the system answer well from the right passages?")
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import answers, comparison, questions
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.facts(self),
-            comparison.stand_ins(self),
-            answers.writers(self),
-            comparison.forests(self),
-            comparison.numbers(self),
-            answers.refusals(self),
-            questions.questions(self),
-            comparison.all_numbers(self),
-            answers.repeats(self),
-            answers.judges(self),
-            answers.unmeasured(self),
-            answers.method(self),
-            answers.limits(self),
-            comparison.provenance(self),
-        )
+    PARTS = """
+        comparison.answer
+        comparison.facts
+        comparison.stand_ins
+        answers.writers
+        comparison.forests
+        comparison.numbers
+        answers.refusals
+        questions.questions
+        comparison.all_numbers
+        answers.repeats
+        answers.judges
+        answers.unmeasured
+        answers.method
+        answers.limits
+        comparison.provenance
+    """
 
 
-class Tier3(Answers):
+class Tier3(Result):
     """Does the user get a good answer?"""
 
     NAME = "tier3_end_to_end"
     TITLE = mark("Tier 3 · Does the user get a good answer?")
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import answers, blame, comparison, questions
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.facts(self),
-            comparison.stand_ins(self),
-            blame.bars(self),
-            blame.perfect_parts(self),
-            comparison.forests(self),
-            comparison.numbers(self),
-            answers.refusals(self),
-            questions.questions(self),
-            comparison.all_numbers(self),
-            blame.table(self),
-            answers.repeats(self),
-            answers.judges(self),
-            answers.unmeasured(self),
-            answers.method(self),
-            answers.limits(self),
-            comparison.provenance(self),
-        )
+    PARTS = """
+        comparison.answer
+        comparison.facts
+        comparison.stand_ins
+        blame.bars
+        blame.perfect_parts
+        comparison.forests
+        comparison.numbers
+        answers.refusals
+        questions.questions
+        comparison.all_numbers
+        blame.table
+        answers.repeats
+        answers.judges
+        answers.unmeasured
+        answers.method
+        answers.limits
+        comparison.provenance
+    """
 
 
-class RagMetrics(Answers):
+class RagMetrics(Result):
     """What is each answer worth, and by which metric?"""
 
     NAME = "rag_metrics"
     TITLE = mark("Answers · What is each answer worth, and by which metric?")
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import answers, comparison, questions
-
-        return only_parts(
-            comparison.answer(self),
-            comparison.facts(self),
-            comparison.stand_ins(self),
-            comparison.forests(self),
-            comparison.numbers(self),
-            questions.questions(self),
-            comparison.all_numbers(self),
-            answers.repeats(self),
-            answers.correlations(self),
-            answers.judges(self),
-            answers.unmeasured(self),
-            answers.method(self),
-            answers.limits(self),
-            comparison.provenance(self),
-        )
+    PARTS = """
+        comparison.answer
+        comparison.facts
+        comparison.stand_ins
+        comparison.forests
+        comparison.numbers
+        questions.questions
+        comparison.all_numbers
+        answers.repeats
+        answers.correlations
+        answers.judges
+        answers.unmeasured
+        answers.method
+        answers.limits
+        comparison.provenance
+    """
 
 
 class Tier0(Result):
@@ -289,38 +252,26 @@ class Tier0(Result):
 
     NAME = "tier0_embeddings"
     TITLE = mark("Tier 0 · What shape do the embeddings have?")
+    SUMMARY = "embeddings.answer embeddings.distances embeddings.numbers"
+    PARTS = """
+        embeddings.answer
+        embeddings.facts
+        comparison.stand_ins
+        embeddings.distances
+        embeddings.spectrum
+        embeddings.numbers
+        embeddings.pictures
+        embeddings.closest
+        embeddings.outliers
+        embeddings.method
+        embeddings.limits
+        comparison.provenance
+    """
 
     @property
     def systems(self) -> list[str]:
         """The embedders, in the order in which they were named."""
         return list(self.request.embedders)
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import embeddings
-
-        return [embeddings.answer(self), embeddings.distances(self), embeddings.numbers(self)]
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, embeddings
-
-        return only_parts(
-            embeddings.answer(self),
-            embeddings.facts(self),
-            comparison.stand_ins(self),
-            embeddings.distances(self),
-            embeddings.spectrum(self),
-            embeddings.numbers(self),
-            embeddings.pictures(self),
-            embeddings.closest(self),
-            embeddings.outliers(self),
-            embeddings.method(self),
-            embeddings.limits(self),
-            comparison.provenance(self),
-        )
 
 
 class TierJudge(Result):
@@ -328,32 +279,20 @@ class TierJudge(Result):
 
     NAME = "tier_judge"
     TITLE = mark("Judge · Is the judge any good?")
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import judges
-
-        return only_parts(judges.answer(self), judges.forest(self), judges.numbers(self))
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, judges
-
-        return only_parts(
-            judges.answer(self),
-            judges.facts(self),
-            comparison.stand_ins(self),
-            judges.forest(self),
-            judges.numbers(self),
-            judges.probes(self),
-            judges.agreement(self),
-            judges.answers(self),
-            judges.method(self),
-            judges.limits(self),
-            comparison.provenance(self),
-        )
+    SUMMARY = "judges.answer judges.forest judges.numbers"
+    PARTS = """
+        judges.answer
+        judges.facts
+        comparison.stand_ins
+        judges.forest
+        judges.numbers
+        judges.probes
+        judges.agreement
+        judges.answers
+        judges.method
+        judges.limits
+        comparison.provenance
+    """
 
 
 class TierJudgePipeline(Result):
@@ -361,31 +300,19 @@ class TierJudgePipeline(Result):
 
     NAME = "tier_judge_pipeline"
     TITLE = mark("Judge pipeline · Does the production judge decide rightly what is shown?")
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import decisions
-
-        return [decisions.answer(self), decisions.forest(self), decisions.numbers(self)]
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, decisions
-
-        return only_parts(
-            decisions.answer(self),
-            decisions.facts(self),
-            comparison.stand_ins(self),
-            decisions.forest(self),
-            decisions.numbers(self),
-            decisions.counts(self),
-            decisions.decisions(self),
-            decisions.method(self),
-            decisions.limits(self),
-            comparison.provenance(self),
-        )
+    SUMMARY = "decisions.answer decisions.forest decisions.numbers"
+    PARTS = """
+        decisions.answer
+        decisions.facts
+        comparison.stand_ins
+        decisions.forest
+        decisions.numbers
+        decisions.counts
+        decisions.decisions
+        decisions.method
+        decisions.limits
+        comparison.provenance
+    """
 
 
 class TierUx(Result):
@@ -393,32 +320,20 @@ class TierUx(Result):
 
     NAME = "tier_ux"
     TITLE = mark("UX · Would a cache serve people well, and do dialogues hold together?")
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import ux
-
-        return only_parts(ux.answer(self), ux.curve(self), ux.numbers(self))
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, ux
-
-        return only_parts(
-            ux.answer(self),
-            ux.facts(self),
-            comparison.stand_ins(self),
-            ux.curve(self),
-            ux.numbers(self),
-            ux.caches(self),
-            ux.dialogues(self),
-            ux.nearest(self),
-            ux.method(self),
-            ux.limits(self),
-            comparison.provenance(self),
-        )
+    SUMMARY = "ux.answer ux.curve ux.numbers"
+    PARTS = """
+        ux.answer
+        ux.facts
+        comparison.stand_ins
+        ux.curve
+        ux.numbers
+        ux.caches
+        ux.dialogues
+        ux.nearest
+        ux.method
+        ux.limits
+        comparison.provenance
+    """
 
 
 class DataSet(Result):
@@ -426,37 +341,25 @@ class DataSet(Result):
 
     NAME = "dataset"
     TITLE = mark("Data set · What in the data makes the numbers look better or worse?")
+    SUMMARY = "dataset.answer dataset.sizes dataset.findings"
+    PARTS = """
+        dataset.answer
+        dataset.facts
+        dataset.findings
+        dataset.examples
+        dataset.sizes
+        dataset.numbers
+        dataset.every_question
+        dataset.left_out
+        dataset.method
+        dataset.limits
+        comparison.provenance
+    """
 
     @property
     def systems(self) -> list[str]:
         """The data set itself, which its questions are listed with."""
         return [self.about.dataset]
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import dataset
-
-        return [dataset.answer(self), dataset.sizes(self), dataset.findings(self)]
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, dataset, questions
-
-        return only_parts(
-            dataset.answer(self),
-            dataset.facts(self),
-            dataset.findings(self),
-            dataset.examples(self),
-            dataset.sizes(self),
-            dataset.numbers(self),
-            questions.questions(self) if len(self.scores) else None,
-            dataset.left_out(self),
-            dataset.method(self),
-            dataset.limits(self),
-            comparison.provenance(self),
-        )
 
 
 class Sources(Result):
@@ -464,63 +367,45 @@ class Sources(Result):
 
     NAME = "sources"
     TITLE = mark("Sources · Which parts of the knowledge base are used?")
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import sources
-
-        return only_parts(sources.answer(self), sources.topics(self), sources.numbers(self))
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, questions, sources
-
-        return only_parts(
-            sources.answer(self),
-            sources.facts(self),
-            comparison.stand_ins(self),
-            sources.topics(self),
-            sources.numbers(self),
-            sources.coverage(self),
-            sources.unused(self),
-            sources.pages(self),
-            questions.questions(self),
-            sources.method(self),
-            sources.limits(self),
-            comparison.provenance(self),
-        )
+    SUMMARY = "sources.answer sources.topics sources.numbers"
+    PARTS = """
+        sources.answer
+        sources.facts
+        comparison.stand_ins
+        sources.topics
+        sources.numbers
+        sources.coverage
+        sources.unused
+        sources.pages
+        questions.questions
+        sources.method
+        sources.limits
+        comparison.provenance
+    """
 
 
-class RealUsers(Answers):
+class RealUsers(Result):
     """Does the system find what people were shown?"""
 
     NAME = "real_users"
     TITLE = mark("Real users · Does the system find what people were shown?")
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, questions, users
-
-        return only_parts(
-            comparison.answer(self),
-            users.facts(self),
-            users.proxy(self),
-            comparison.stand_ins(self),
-            comparison.forests(self),
-            comparison.numbers(self),
-            users.months(self),
-            comparison.slices(self),
-            users.words(self),
-            users.pages(self),
-            questions.questions(self),
-            comparison.all_numbers(self),
-            users.method(self),
-            users.limits(self),
-            comparison.provenance(self),
-        )
+    PARTS = """
+        comparison.answer
+        users.facts
+        users.proxy
+        comparison.stand_ins
+        comparison.forests
+        comparison.numbers
+        users.months
+        comparison.slices
+        users.words
+        users.pages
+        questions.questions
+        comparison.all_numbers
+        users.method
+        users.limits
+        comparison.provenance
+    """
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -532,6 +417,27 @@ class Overview(Result):
 
     NAME: ClassVar[str] = "overview"
     TITLE: ClassVar[str] = mark("Overview · Is it good, is it better, and which part fails first?")
+    SUMMARY: ClassVar[str] = """
+        overview.verdicts
+        overview.answer
+        overview.failures
+        overview.differences
+    """
+    PARTS: ClassVar[str] = """
+        overview.verdicts
+        overview.answer
+        overview.facts
+        comparison.stand_ins
+        overview.differences
+        overview.failures
+        overview.thresholds
+        overview.cards
+        overview.systems
+        overview.unmeasured
+        overview.method
+        overview.limits
+        comparison.provenance
+    """
 
     statement: Any
     folder: Path
@@ -565,36 +471,3 @@ class Overview(Result):
     def record(self) -> dict[str, Any]:
         """Return what was asked: what was measured, the other pages say."""
         return {"request": self.request.model_dump(mode="json")}
-
-    @property
-    def summary(self) -> list[Part]:
-        """What Jupyter shows: answer, figure and table."""
-        from ragbench.views import overview
-
-        return only_parts(
-            overview.verdicts(self),
-            overview.answer(self),
-            overview.failures(self),
-            overview.differences(self),
-        )
-
-    @property
-    def parts(self) -> list[Part]:
-        """Everything that is shown, in the order of the page."""
-        from ragbench.views import comparison, overview
-
-        return only_parts(
-            overview.verdicts(self),
-            overview.answer(self),
-            overview.facts(self),
-            comparison.stand_ins(self),
-            overview.differences(self),
-            overview.failures(self),
-            overview.thresholds(self),
-            overview.cards(self),
-            overview.systems(self),
-            overview.unmeasured(self),
-            overview.method(self),
-            overview.limits(self),
-            comparison.provenance(self),
-        )

@@ -351,6 +351,11 @@ def all_numbers(result: Any) -> Part:
     )
 
 
+def main_numbers(result: Any) -> Part:
+    """The table of the figure's metrics; where that would say nothing new, of all metrics."""
+    return numbers(result) or all_numbers(result)
+
+
 def family_note(result: Any) -> str:
     """Which comparisons are corrected together."""
     if result.comparisons.empty:

@@ -12,7 +12,7 @@ from ragbench.report.figures import colour, new_figure
 from ragbench.report.parts import Part
 from ragbench.tiers.dataset import COPIES, KINDS, LANGUAGES
 from ragbench.views import comparison
-from ragbench.views.questions import clip
+from ragbench.views.questions import clip, questions
 
 FINDINGS = {**KINDS, **COPIES, **LANGUAGES}
 EFFECTS = {
@@ -194,6 +194,11 @@ def numbers(result: Any) -> Part:
         "languages is not sure."
     )
     return Part(sizes, title=_("All numbers"), note=f"{others}. {note}")
+
+
+def every_question(result: Any) -> Part | None:
+    """The list of every question; None where nothing is known of them."""
+    return questions(result) if len(result.scores) else None
 
 
 def left_out(result: Any) -> Part | None:
