@@ -91,6 +91,15 @@ class Options(SystemOptions):
     )
 
 
+class Compared(Basics):
+    """What a tier finds out by itself that asks no systems; nobody can tell it."""
+
+    systems: tuple[str, ...] = ()
+    baseline: str = ""
+    metrics: tuple[str, ...] = ()
+    primary: str = ""
+
+
 Request = TypeVar("Request", bound=BaseModel)
 
 
@@ -110,7 +119,7 @@ class About:
     """What a measurement is of, in words: for page, index and manifest.
 
     systems: name → what it is. stand_ins: who only stands in for a model, such as
-    "judge lexical". fingerprint: of the passages. notes: of the data, a sentence each.
+    "judge lexical". fingerprint: of the passages. notes: of the data and judges, a sentence each.
     """
 
     dataset: str
@@ -131,11 +140,13 @@ class Workbench:
     store: Store
     language: Language
 
-    def about(self, stand_ins: Sequence[str] = (), *, has_answers: bool = True) -> About:
+    def about(
+        self, stand_ins: Sequence[str] = (), notes: Sequence[str] = (), *, has_answers: bool = True
+    ) -> About:
         """Say what is measured.
 
-        stand_ins: those beside the systems', such as a judge. has_answers: whether systems answer;
-        else who writes their answers is no matter.
+        stand_ins, notes: those beside the systems' and the data's, such as a judge's. has_answers:
+        whether systems answer; else who writes their answers is no matter.
         """
         found = dict.fromkeys(stand_ins)
         for system in self.systems.values():
@@ -147,7 +158,7 @@ class Workbench:
             self.dataset.fingerprint,
             {name: system.describe() for name, system in self.systems.items()},
             tuple(found),
-            self.dataset.notes,
+            (*self.dataset.notes, *notes),
         )
 
 

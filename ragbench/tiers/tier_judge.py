@@ -30,7 +30,7 @@ from ragbench.metrics.judging import ask_all
 from ragbench.metrics.pairwise import compare_answers
 from ragbench.stats import Statement, mean_intervals
 from ragbench.stats.agreement import agreement, agreement_of_people
-from ragbench.tiers.common import About, Options, Workbench, name_given
+from ragbench.tiers.common import About, Basics, Compared, Workbench, name_given
 from ragbench.tiers.judge_calls import keep_latencies, run_calls, score_timed
 from ragbench.tiers.rag_metrics import (
     answer_frame,
@@ -69,7 +69,7 @@ PADDING = {
 }
 
 
-class Request(Options):
+class Request(Basics):
     """Who is tried, by which metric, and how often."""
 
     answers: str = Field("", description="a table with people's labels; empty: of the data set")
@@ -82,6 +82,10 @@ class Request(Options):
     delta: float = Field(DELTA, ge=0, description="of consistency_score, on the judge's scale")
     people_scale: tuple[float, float] = Field((1, 5), description="lowest and highest rating")
     probed: int = Field(100, ge=0, description="answers that are padded and paired; 0: none")
+
+
+class Completed(Request, Compared):
+    """And what was found out."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ def measure(
     )
     names = tuple(name for name, _, error in about if not error)
     named = {"systems": names, "baseline": names[0], "metrics": tuple(NUMBERS)}
-    request = request.model_copy(update={**named, "primary": "consistency_score"})
+    request = Completed(**request.model_dump(), **named, primary="consistency_score")
     stand_ins = [f"judge {name}" for name, is_stand_in, _ in about if is_stand_in]
     return request, frames, bench.about(stand_ins)
 

@@ -40,7 +40,8 @@ from ragbench.stats import (
 from ragbench.stats import state as state_scores
 from ragbench.tiers.common import (
     About,
-    Options,
+    Basics,
+    Compared,
     Workbench,
     choose_baseline,
     name_given,
@@ -54,13 +55,14 @@ METRICS = ("balanced_accuracy", "accuracy", "decision_precision", "decision_reca
 COST, LATENCY = "decision_cost", "avg_latency_ms"
 
 
-class Request(Options):
+class Request(Basics):
     """Who decides, and what an error costs."""
 
     judges: tuple[str, ...] = Field(
         (), description="of ragbench.toml, module:function, or a file with id and decision"
     )
     baseline: str = Field("show-all", description="a judge, show-all or hide-all")
+    primary: str = Field("", description="the measure that answers; a family of its own")
     cost_shown: float = Field(1.0, ge=0, description="of a poor answer that is shown")
     cost_hidden: float = Field(1.0, ge=0, description="of a good answer that is held back")
 
@@ -77,6 +79,10 @@ class Request(Options):
         if self.primary not in ("", COST, *METRICS):
             raise ValueError(f"primary {self.primary!r} is none of {', '.join((COST, *METRICS))}")
         return self
+
+
+class Completed(Request, Compared):
+    """And what was found out."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +167,7 @@ def measure(
     stand_ins = [
         f"judge {name}" for name, judge in deciders.items() if getattr(judge, "is_stand_in", False)
     ]
-    return request.model_copy(update=changes), frames, bench.about(stand_ins)
+    return Completed(**request.model_dump() | changes), frames, bench.about(stand_ins)
 
 
 def make_sample(case: Any, language: str) -> Sample:
@@ -258,7 +264,7 @@ def read_reply(reply: Any, latency_ms: float = math.nan) -> Decided:
     return Decided(float(decision), latency_ms, explanation=said if isinstance(said, str) else "")
 
 
-def state(request: Request, frames: Frames) -> DecisionStatement:
+def state(request: Completed, frames: Frames) -> DecisionStatement:
     """State how good every judge's decisions are, and how they differ from the baseline's.
 
     Pairs of decisions of which one failed are unmeasured: no verdict comes from a failed call.

@@ -29,7 +29,7 @@ from ragbench.metrics.judges import known_mean
 from ragbench.stats import Statement, part_intervals
 from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import usual_embedder
-from ragbench.tiers.common import About, Options, Workbench, open_embedders, sample_rows
+from ragbench.tiers.common import About, Basics, Compared, Workbench, open_embedders, sample_rows
 from ragbench.tiers.rag_metrics import question_frame
 
 CACHE = ("cache_hit_rate", "wrong_hit_rate")
@@ -47,7 +47,7 @@ TURNS, OWN, PAST = "dialogues", "questions", "history"
 ASKED = ("asked", "question_id", "unit", "text", "answer", "disliked", "pages", "entry")
 
 
-class Request(Options):
+class Request(Basics):
     """What is asked of the cache, and where it answers."""
 
     embedders: tuple[str, ...] = Field((), description="of ragbench.toml; empty: the usual one")
@@ -56,6 +56,10 @@ class Request(Options):
     )
     threshold: float = Field(THRESHOLD, ge=-1, le=1, description="cosine above which it answers")
     cached_score: float = Field(5, description="users' score of the answers in the cache")
+
+
+class Completed(Request, Compared):
+    """And what was found out."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def measure(
         pd.concat(scores, ignore_index=True),
     )
     stand_ins = [f"embedder {name}" for name, each in opened.items() if each.is_stand_in]
-    return request.model_copy(update=changes), frames, bench.about(stand_ins)
+    return Completed(**request.model_dump() | changes), frames, bench.about(stand_ins)
 
 
 def make_turns(request: Request, dataset: Dataset, history: pd.DataFrame) -> pd.DataFrame:
@@ -229,7 +233,7 @@ def score_dialogues(name: str, turns: pd.DataFrame, embedder: Any) -> pd.DataFra
     return frame_of(rows, SCORES)
 
 
-def state(request: Request, frames: Frames) -> UxStatement:
+def state(request: Completed, frames: Frames) -> UxStatement:
     """State what the cache would do and how dialogues hold together: a pure function."""
     dialogues = state_scores(
         frames.scores,

@@ -163,3 +163,10 @@ def test_the_sample_run_keeps_its_numbers(language: str, package: str) -> None:
     assert len(rows) == 5
     for row in rows:
         assert values(result)[row["metric"]] == pytest.approx(row["value"], abs=1e-9)
+
+
+@pytest.mark.parametrize("option", ["systems", "baseline", "metrics", "primary", "slice_by"])
+def test_options_of_tiers_that_ask_systems_are_refused(option: str) -> None:
+    for measure in (rb.ux, rb.tier_judge, rb.tier0, rb.dataset):
+        with pytest.raises(BenchError, match=option):
+            measure(**{option: "bm25"})
