@@ -57,6 +57,11 @@ class Services:
     stand_ins: tuple[str, ...]
     spread: Spread | None = None
 
+    @property
+    def notes(self) -> list[str]:
+        """What a judge says of how it was asked, such as: without a temperature."""
+        return list(dict.fromkeys(getattr(self.judge, "notes", ())))
+
 
 def open_services(
     request: AnswerOptions,
@@ -99,7 +104,7 @@ def open_services(
         if opened_embedder.is_stand_in:
             stand_ins.append(f"embedder {opened_embedder.name}")
     spread = None
-    if settings.cluster and judge is None and embedder is None and not planning:
+    if settings.cluster and not judge and not embedder and not planning:
         labels = [metric.label for metric in metrics if metric.kind in ("row", "texts", "judged")]
         again = (request, labels, settings, language.code, tuple(corpus))
         spread = partial(score_on_cluster, settings.cluster, again)
@@ -264,10 +269,11 @@ def score_repeats(
         for key, group in answers.groupby(["system", "question_id"], sort=False):
             system, question_id = key
             texts = group.loc[group["error"] == "", "answer"].tolist()
+            errors = group.loc[group["error"] != "", "error"].tolist()
             fixed = (system, metric.label, question_id, units[question_id])
             if len(texts) < 2:
-                reason = "asked once" if len(group) < 2 else "fewer than two answers without error"
-                rows.append((*fixed, np.nan, "missing_field", reason, ""))
+                gap = ("system_error", errors[0]) if errors else ("missing_field", "asked once")
+                rows.append((*fixed, np.nan, *gap, ""))
                 continue
             services_of = {"embedder": services.embedder} if "embedder" in metric.uses else {}
             rows.append((*fixed, float(metric(texts, **services_of)), "ok", "", ""))
@@ -284,20 +290,20 @@ def estimate_corpus(
     from ragbench.metrics.overlap import CORPUS as COUNTERS
 
     by_id = questions.set_index("question_id")
-    first = answers[(answers["repeat"] == 0) & (answers["error"] == "")]
+    first = answers[answers["repeat"] == 0]
     parts = []
     for label in labels:
         counter = COUNTERS[parse_label(label).name]
         for system, group in first.groupby("system", sort=False):
-            references = by_id.loc[group["question_id"], "references"].tolist()
-            has_reference = [bool(texts) for texts in references]
-            used = group[has_reference]
-            texts = [reference for reference in references if reference]
-            counts = counter.count(used["answer"].tolist(), texts)
-            units = by_id.loc[used["question_id"], "unit"].to_numpy()
+            group = group.join(by_id[["references", "unit"]], on="question_id")
+            group = group[group["references"].astype(bool)]
+            used = group[group["error"] == ""]
+            counts = counter.count(used["answer"].tolist(), used["references"].tolist())
             bounds = parse_label(label).bounds
+            units = used["unit"].to_numpy()
             frame = statistic_intervals(counts, counter.value, units, bounds, confidence)
-            parts.append(frame.assign(system=system, metric=label))
+            missing = len(group) - len(used)
+            parts.append(frame.assign(system=system, metric=label, n_unmeasured=missing))
     if not parts:
         return ESTIMATES.empty()
     return check(pd.concat(parts, ignore_index=True), ESTIMATES)
@@ -336,7 +342,8 @@ def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
     """Estimate pass@k, pass^k and flip rate of what was asked several times.
 
     repeats: rows of `Scored.repeats`. An answer passes from three quarters of its metric's scale
-    on; k is the least number of repeats. Columns: system, metric, then as `repeat_rates`. Metrics
+    on; k is the least number of repeats, and a question of which fewer were measured has no value.
+    Columns: system, metric, then as `repeat_rates`. Metrics
     without two ends have no rates.
     """
     parts = []
@@ -351,15 +358,19 @@ def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
         passed = 1 - share >= PASSES_FROM if metric.better == "lower" else share >= PASSES_FROM
         passed = np.where(np.isnan(share), np.nan, passed)
         units = rows.drop_duplicates("question_id").set_index("question_id")["unit"]
-        k = int((~np.isnan(share)).sum(axis=1).min())
-        rates = repeat_rates(passed, max(k, 1), units[wide.index].to_numpy(), confidence)
+        k = int(rows.groupby("question_id").size().min())
+        rates = repeat_rates(passed, k, units[wide.index].to_numpy(), confidence)
         parts.append(rates.assign(system=system, metric=label))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def chosen_metrics(labels: Sequence[str], usual: Sequence[str]) -> list[Metric]:
-    """Return the metrics of a request, or the usual ones. Raises BenchError for one of rankings."""
-    metrics = [parse_label(label) for label in labels or usual]
+def chosen_metrics(labels: Sequence[Any], usual: Sequence[str]) -> list[Metric]:
+    """Return the metrics of a request, or the usual ones, each once.
+
+    Raises BenchError for one that scores no answers.
+    """
+    parsed = [parse_label(label) for label in labels or usual]
+    metrics = list({metric.label: metric for metric in parsed}.values())
     for metric in metrics:
         if metric.kind == "ranking":
             raise BenchError(f"{metric.label} scores rankings; Tier 1 has it")

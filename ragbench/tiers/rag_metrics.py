@@ -13,10 +13,11 @@ from pydantic import Field
 from ragbench.core.errors import BenchError, NotEnoughError
 from ragbench.core.frames import ANSWERS, PASSAGES, QUESTIONS, frame_of
 from ragbench.core.language import load_language
-from ragbench.core.metric import CATALOGUE, Metric, parse_label
+from ragbench.core.metric import Metric, parse_label
 from ragbench.core.settings import Settings
 from ragbench.core.types import Dataset, Passage, Sample
-from ragbench.tiers.answering import AnswerOptions, Services, open_services
+from ragbench.tiers.answering import CORPUS, AnswerOptions, Services, chosen_metrics, open_services
+from ragbench.tiers.common import choose_baseline
 from ragbench.tiers.scoring import score_samples, usable_metrics
 from ragbench.tiers.tier2_generation import AnswerStatement, complete, state_answers
 
@@ -110,16 +111,13 @@ def measure(
     )
     scored = score_samples(
         samples,
-        chosen,
+        [metric for metric in chosen if metric.name not in CORPUS],
         language=language,
         judge=services.judge,
         embedder=services.embedder,
         total=len(samples),
         spread=services.spread,
     )
-    for metric in chosen:
-        # Own metrics are looked up by their labels when they are stated and shown.
-        CATALOGUE.setdefault(metric.name, metric)
     frames = Frames(
         question_frame(samples),
         passage_frame(samples),
@@ -131,7 +129,8 @@ def measure(
     )
     systems = tuple(dict.fromkeys(sample.system for sample in samples))
     primary = usual_primary(chosen, services)
-    request = request.model_copy(update={"language": language.code})
+    baseline = choose_baseline(request.baseline, settings.baseline, systems)
+    request = request.model_copy(update={"language": language.code, "baseline": baseline})
     return complete(request, systems, chosen, primary), frames, services
 
 
@@ -169,7 +168,7 @@ def choose_metrics(
 
     Raises BenchError for a metric whose fields no sample has, and where none can be measured.
     """
-    chosen = [*metrics, *[parse_label(label) for label in request.metrics]]
+    chosen = chosen_metrics([*metrics, *request.metrics], ())
     check_fields(samples, chosen)
     chosen = chosen or usable_metrics(samples, usual_metrics(has_embedder))
     if not chosen:
@@ -288,11 +287,11 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
 
 
 def relevant_groups(dataset: Dataset, question_id: str) -> tuple[tuple[str, ...], ...] | None:
-    """Return the relevant passages of a question, each a group of its own; None without labels."""
+    """Return the relevant passages of a question in groups of which any will do; else None."""
     labels = dataset.labels
-    is_own = (labels["question_id"] == question_id) & (labels["grade"] > 0)
-    ids = labels.loc[is_own, "passage_id"].tolist()
-    return tuple((passage_id,) for passage_id in ids) or None
+    own = labels[(labels["question_id"] == question_id) & (labels["grade"] > 0)]
+    groups = own.groupby("group" if "group" in own else "passage_id", sort=False)["passage_id"]
+    return tuple(tuple(ids) for _, ids in groups) or None
 
 
 def state(request: Request, frames: Frames) -> AnswerStatement:

@@ -99,8 +99,8 @@ def score_samples(
         parts += spread(batches(samples, PARTITION))
     else:
         run_async(score_batches(samples, metrics, judge, embedder, language, total, parts))
-    if not parts:
-        raise BenchError("there is nothing to score")
+    if not parts:  # every system failed everywhere
+        parts.append(frames_of([], language, judge))
     rows, verdicts, judgements = (
         pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)
     )
@@ -307,20 +307,14 @@ def join_repeats(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def usable_metrics(samples: Sequence[Sample], metrics: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics whose fields at least one of the samples has."""
-    fields = [sample_fields(sample) for sample in samples]
-    present = {name for row in fields for name, value in row.items() if value is not None}
+    """Return the metrics all of whose fields at least one of the samples has."""
+    present = set()
+    for sample in samples:
+        fields = sample_fields(sample)
+        present.add(frozenset(name for name in fields if fields[name] is not None))
     usable = []
     for metric in metrics:
         needs = ("answer", "reference") if metric.kind == "texts" else metric.needs
-        if set(needs) <= present:
+        if any(names.issuperset(needs) for names in present):
             usable.append(metric)
     return usable
-
-
-def count_systems(samples: Sequence[Sample]) -> Mapping[str, int]:
-    """Return system → number of its samples, in the order in which they were seen."""
-    names = np.array([sample.system for sample in samples])
-    values, counts = np.unique(names, return_counts=True)
-    by_name = dict(zip(values.tolist(), counts.tolist(), strict=True))
-    return {name: by_name[name] for name in dict.fromkeys(names.tolist())}

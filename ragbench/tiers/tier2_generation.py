@@ -109,7 +109,10 @@ def measure(
     most = max((len(hits) for hits in ideal), default=1)
     answers = ask_answers(systems, questions, most, request.repeats, contexts)
     scored = score_answers(answers, questions, metrics, services, bench.language)
-    completed = complete(request, tuple(systems), metrics, PRIMARY)
+    # Who writes for the baseline stands for it.
+    first_by_name = writers.set_index("writes_for")["system"].to_dict()
+    named = {"baseline": first_by_name.get(request.baseline, "")}
+    completed = complete(request.model_copy(update=named), tuple(systems), metrics, PRIMARY)
     frames = Frames(
         dataset.questions,
         dataset.passages,
@@ -167,6 +170,8 @@ def complete(request: Any, systems: tuple[str, ...], metrics: list[Any], usual_p
     """Return the request with all that was left empty: systems, baseline, metrics, primary."""
     labels = tuple(metric.label for metric in metrics)
     scored = score_labels(metrics)
+    if not scored:
+        raise BenchError(f"{labels[0]} is of all answers together; name one of each answer as well")
     primary = request.primary or (usual_primary if usual_primary in scored else scored[0])
     if primary not in scored:
         raise BenchError(f"primary {primary!r} is none of {', '.join(scored)}")

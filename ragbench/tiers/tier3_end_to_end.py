@@ -30,7 +30,9 @@ from ragbench.tiers.answering import (
     writer_of,
 )
 from ragbench.tiers.blame import (
+    ERROR,
     GOOD,
+    NOT_JUDGED,
     PARTS,
     find_failures,
     metric_values,
@@ -43,7 +45,6 @@ from ragbench.tiers.tier2_generation import (
     AnswerStatement,
     complete,
     ideal_contexts,
-    labelled_questions,
     state_answers,
 )
 
@@ -158,7 +159,7 @@ def measure(
     )
     perfect = perfect_frame([])
     if request.perfect_parts:
-        perfect = measure_perfect_parts(completed, bench, systems, failures, services)
+        perfect = measure_perfect_parts(completed, bench, judged, systems, failures, services)
     frames = Frames(
         questions,
         dataset.passages,
@@ -178,16 +179,16 @@ def measure(
 def with_standards(request: Request, metrics: list[Metric]) -> list[Metric]:
     """Add the metrics that say what a good answer is, where they are not among the chosen ones."""
     labels = [metric.label for metric in metrics]
-    missing = [name for name in (request.correctness, request.faithfulness) if name not in labels]
-    return [*metrics, *[parse_label(name) for name in missing]]
+    wanted = [parse_label(name) for name in (request.correctness, request.faithfulness)]
+    return [*metrics, *[metric for metric in wanted if metric.label not in labels]]
 
 
 def standards(request: Request) -> dict[str, Any]:
     """Return what a good answer is: metrics and least values."""
     return {
-        "correctness": request.correctness,
+        "correctness": parse_label(request.correctness).label,
         "right_from": least_value(request.correctness, request.right_from),
-        "faithfulness": request.faithfulness,
+        "faithfulness": parse_label(request.faithfulness).label,
         "faithful_from": least_value(request.faithfulness, request.faithful_from),
     }
 
@@ -197,9 +198,11 @@ def least_value(label: str, chosen: float | None) -> float:
 
     A share of supported claims must be 1: one claim beyond the passages is one too many.
     """
+    metric = parse_label(label)
+    if metric.better != "higher":
+        raise BenchError(f"{label} is not good where it is high: name another")
     if chosen is not None:
         return chosen
-    metric = parse_label(label)
     low, high = metric.bounds
     if metric.name == "faithfulness":
         return high
@@ -259,6 +262,7 @@ def read_frame(answers: pd.DataFrame, retrieved: pd.DataFrame) -> pd.DataFrame:
 def measure_perfect_parts(
     request: Request,
     bench: Workbench,
+    judged: pd.DataFrame,
     systems: dict[str, System],
     failures: pd.DataFrame,
     services: Services,
@@ -269,9 +273,11 @@ def measure_perfect_parts(
     where such a passage was retrieved at all. Generation: good wherever one was read. Only
     labelled questions count.
     """
-    questions = labelled_questions(bench.dataset)
-    questions = questions[questions["answerable"] & (questions["reference"] != "")]
-    questions = questions.reset_index(drop=True)
+    labels = bench.dataset.labels
+    relevant = labels.loc[labels["grade"] > 0, "question_id"]
+    questions = judged[judged["question_id"].isin(relevant)].reset_index(drop=True)
+    if questions.empty:
+        return perfect_frame([])
     able = [name for name, system in systems.items() if getattr(system, "takes_contexts", False)]
     rows: list[tuple] = []
     ideal = ideal_contexts(bench.dataset, questions)
@@ -288,9 +294,12 @@ def measure_perfect_parts(
             fixed = (name, question_id, unit)
             outcome = own.loc[question_id]
             is_good = float(outcome["failure"] == GOOD)
-            with_ideal = max(is_good, ideal_is_good[question_id])
+            with_ideal = 1.0 if is_good else ideal_is_good[question_id]
+            # All parts are of the same questions: those at which all of them could be told.
+            if outcome["failure"] in (ERROR, NOT_JUDGED) or math.isnan(with_ideal):
+                is_good = with_ideal = math.nan
             ranked = with_ideal if outcome["was_retrieved"] else is_good
-            generated = 1.0 if outcome["was_read"] else is_good
+            generated = max(is_good, float(outcome["was_read"]))
             values = (is_good, ranked, with_ideal, generated)
             for part, value in zip(PARTS, values, strict=True):
                 rows.append((*fixed, part, value))

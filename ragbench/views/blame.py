@@ -148,7 +148,7 @@ def perfect_parts(result: Any) -> Part | None:
     """How many answers would be good if one part were perfect; None where nothing tells."""
     _ = result.language.translate
     shares = result.statement.perfect_parts
-    if shares.empty:
+    if shares["value"].isna().all():  # or there are none
         return None
     systems = list(shares["system"].unique())
     styles = system_styles(systems, result.request.baseline)

@@ -284,7 +284,7 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
         better = int(rows["word"].str.startswith("better").sum())
         worse = int(rows["word"].str.startswith("worse").sum())
         message = _("{challenger} shows no difference on {total} metrics")
-        if (rows["word"] == UNTOLD).all():
+        if rows["word"].isin((UNTOLD, "too few differ")).all():
             message = _("of {challenger} it cannot be told")
         elif better and worse:
             message = _(
@@ -295,7 +295,7 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
         elif worse:
             message = _("{challenger} is worse on {worse} of {total} metrics")
         counts.append(
-            message.format(challenger=challenger, better=better, worse=worse, total=len(labels))
+            message.format(challenger=challenger, better=better, worse=worse, total=len(rows))
         )
     text = _("Against {baseline}: {counts}")
     return text.format(baseline=result.request.baseline, counts="; ".join(counts))
@@ -520,7 +520,8 @@ def method(result: Any, *sentences: str) -> Part:
                 "{primary} is a family of its own, all other metrics are another."
             ).format(primary=result.request.primary)
         )
-    return Part("\n\n".join(paragraphs), title=_("Method"))
+    paragraphs.append(" ".join(result.about.notes))
+    return Part("\n\n".join(text for text in paragraphs if text), title=_("Method"))
 
 
 def limits(result: Any, *sentences: str) -> Part:
