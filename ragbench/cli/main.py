@@ -58,7 +58,7 @@ COMMANDS = {
     "nuggets": (
         "ragbench.extras.answers.command",
         "Judge and label",
-        "Nuggets, citations, agents.",
+        "List the facts that a good answer says.",
     ),
     "gate": (
         "ragbench.extras.publish.gate",

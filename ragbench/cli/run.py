@@ -22,6 +22,7 @@ from ragbench.cli.options import (
     Plan,
     Primary,
     Systems,
+    load_annex,
     split_list,
 )
 from ragbench.cli.output import print_plans, say
@@ -49,6 +50,7 @@ PAGES = (
     "dataset",
 )
 OVERVIEW = "overview"
+ANNEXES = Path(__file__).parents[1] / "extras"  # whose notebooks are executed when they are named
 
 
 def main(
@@ -102,10 +104,9 @@ def main(
     notebooks = find_notebooks(settings, pages or [])
     check_names(settings, values)
     if plan:
-        from ragbench.planning import plan_pages
-
+        costs = load_annex("planning.costs")
         planned = {**values, "judges": tuple(split_list(judges))}
-        print_plans(plan_pages([path.stem for path in notebooks], settings, planned))
+        print_plans(costs.plan_pages([path.stem for path in notebooks], settings, planned))
         return
     folder = out or new_run_folder(settings.path(settings.reports_folder))
     began = time.monotonic()
@@ -128,17 +129,19 @@ def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:
     if not pages:
         usual = [name for name in (*PAGES, OVERVIEW) if name in present]
         return [present[name] for name in usual]
+    annexes = {path.stem: path for path in sorted(ANNEXES.glob("*/*.ipynb"))}
+    known = annexes | present
     chosen = []
     for page in split_list(pages):
-        if page in present:
-            chosen.append(present[page])
+        if page in known:
+            chosen.append(known[page])
         elif Path(page).suffix == ".ipynb":
             chosen.append(Path(page))
         else:
             # tier_1 and tier1 begin tier1_retrieval.
-            begun = [name for name in present if plain_name(name).startswith(plain_name(page))]
-            hint = f"; did you mean {begun[0]!r}?" if begun else suggest(page, present)
-            there = f"there are {', '.join(present)}"
+            begun = [name for name in known if plain_name(name).startswith(plain_name(page))]
+            hint = f"; did you mean {begun[0]!r}?" if begun else suggest(page, known)
+            there = f"there are {', '.join(known)}"
             raise BenchError(f"there is no notebook {page!r}{hint or f'; {there}'}")
     return chosen
 

@@ -16,6 +16,7 @@ from ragbench.core.errors import BenchError
 
 LOCAL = re.compile(r"local:(\d+)")
 MOST_WORKERS = 256
+SECONDS = 10  # to reach the scheduler
 
 
 @contextmanager
@@ -40,8 +41,10 @@ def open_pool(address: str) -> Iterator[Callable[..., Iterator[Any]]]:
             n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         )
     try:
-        client = distributed.Client(cluster or address, timeout=20)
+        client = distributed.Client(cluster or address, timeout=SECONDS)
     except OSError as error:
+        if cluster is not None:
+            cluster.close()
         raise BenchError(f"cluster {address}: nobody answers there ({error})") from None
 
     def map_partitions(function: Callable[[Any], Any], partitions: Iterable[Any]) -> Iterator[Any]:

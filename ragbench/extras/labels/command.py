@@ -52,6 +52,7 @@ def main(
     if form is None and take is None:
         raise BenchError("--form FILE writes a form, --take FILE reads a filled one")
     if form is not None:
+        check_page(finished, page)
         frame = make_form(finished.folder / "frames" / page, limit, seed)
         form.parent.mkdir(parents=True, exist_ok=True)
         frame.to_csv(form, index=False)
@@ -61,6 +62,15 @@ def main(
 
         options = stats.Confidence(confidence, draws, seed)
         correct(finished, page, take, primary, width, json_file, options)
+
+
+def check_page(finished: Finished, page: str) -> None:
+    """Refuse a page that the run does not have, or that has no answers."""
+    files = sorted(finished.folder.glob("frames/*/answers.parquet"))
+    pages = [file.parent.name for file in files]
+    if page not in pages:
+        there = ", ".join(pages) or "none"
+        raise BenchError(f"the run has no answers of a page {page!r}; --page names one of {there}")
 
 
 def correct(
@@ -77,11 +87,15 @@ def correct(
     from ragbench.extras.labels.forms import read_form
 
     labels = read_form(take)
+    check_page(finished, page)
     scores = pd.read_parquet(finished.folder / "frames" / page / "scores.parquet")
     request = next(each for each in finished.manifest["pages"] if each["name"] == page)["request"]
     metric = primary or request["primary"]
     means = correct_means(scores, labels, metric, options)  # type: ignore[arg-type]
     say(f"{int(labels['label'].notna().sum())} labels; they must have been drawn evenly")
+    unmarked = sorted(set(scores["system"]) - set(means["system"]))
+    if unmarked:
+        say(f"without labels, and left out: {', '.join(unmarked)}")
     print_frame(readable(means, metric))
     if width is not None:
         for system, rows in means.groupby("system", sort=False):

@@ -15,7 +15,7 @@ MOST = 1_000_000
 def correct_means(
     scores: pd.DataFrame, labels: pd.DataFrame, metric: str, confidence: Confidence
 ) -> pd.DataFrame:
-    """Return three means a system: corrected, people alone, judge alone.
+    """Return three means a system that has labels: corrected, people alone, judge alone.
 
     scores: of a judge, as SCORES. labels: of `read_form`, on the metric's own scale. Columns:
     system, then as `ragbench.stats.labels.corrected_mean`. Raises BenchError where fewer than ten
@@ -26,6 +26,12 @@ def correct_means(
         metrics = ", ".join(dict.fromkeys(scores["metric"]))
         raise BenchError(f"no scores of {metric!r}; there are {metrics}")
     both = judged.merge(labels, on=["system", "question_id"], how="left")
+    marked = both.loc[both["label"].notna(), "system"].unique()
+    if not len(marked):
+        raise BenchError(
+            "the form has no label of an answer that was scored; fill the column label"
+        )
+    both = both[both["system"].isin(marked)]
     parts = []
     for system, rows in both.groupby("system", sort=False):
         means = corrected_mean(

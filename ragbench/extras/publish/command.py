@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
 import shutil
 from pathlib import Path
@@ -15,12 +18,16 @@ from ragbench.core.trust import open_settings
 from ragbench.extras.publish.exports import write_csv, write_latex, write_markdown
 from ragbench.report.finished import find_run, read_run
 
-# Masked in what is published, whoever wrote it: addresses, telephones, long numbers.
-PERSONAL = (
+# Masked in what is published, whoever wrote it: addresses, telephones; in texts long numbers too.
+ADDRESSES = (
     re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     re.compile(r"(?<![\w.])\+\d[\d ()-]{8,}\d"),
-    re.compile(r"(?<![\w.,])\d{9,}(?![\w.,])"),
 )
+LONG_NUMBER = re.compile(r"(?<![\w.,])\d{9,}(?![\w.,])")
+PIECES = re.compile(
+    r"(<script\b.*?</script>|<style\b.*?</style>|<[^>]*>)", flags=re.DOTALL | re.IGNORECASE
+)
+PACKED = re.compile(r'(<script[^>]*class="packed"[^>]*>)([^<]*)(</script>)')
 MASK = "•••"
 SKIPPED = {".ipynb"}  # executed notebooks hold texts in many forms; pages and data are published
 
@@ -44,8 +51,7 @@ def main(
     """
     settings = open_settings()
     finished = read_run(find_run(run, settings))
-    if out.exists() and any(out.iterdir()) and not (out / "summary.json").is_file():
-        raise BenchError(f"{out} holds other files; name an empty folder")
+    check_folder(out)
     beside = out.with_name(f".{out.name}.new")
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(parents=True)
@@ -66,44 +72,83 @@ def main(
     print(out / "index.html")
 
 
+def check_folder(out: Path) -> None:
+    """Refuse a folder that holds anything but an older site: it would be replaced, even a run."""
+    is_site = (out / "summary.md").is_file() and (out / "data").is_dir()
+    is_site = is_site and not (out / "frames").exists()
+    if out.exists() and any(out.iterdir()) and not is_site:
+        raise BenchError(f"{out} holds other files; name an empty folder")
+
+
 def copy_pages(source: Path, target: Path, *, is_masked: bool) -> None:
     """Copy pages, scripts and JSON; texts are masked."""
     for path in sorted(source.iterdir()):
         if not path.is_file() or path.suffix in SKIPPED:
             continue
-        if path.suffix == ".html" and is_masked:
+        if path.suffix in (".html", ".json") and is_masked:
             text = path.read_text(encoding="utf-8")
-            (target / path.name).write_text(mask_page(text), encoding="utf-8")
+            masked = mask_page(text) if path.suffix == ".html" else mask_addresses(text)
+            (target / path.name).write_text(masked, encoding="utf-8")
         else:
             shutil.copy(path, target / path.name)
 
 
 def mask_page(html: str) -> str:
-    """Mask the texts of a page; marks and scripts, whose numbers may be long, stay as they are."""
-    pieces = re.split(r"(<script\b.*?</script>|<style\b.*?</style>|<[^>]*>)", html, flags=re.DOTALL)
-    # Every second piece is a mark.
+    """Mask the texts of a page; in marks and scripts, whose numbers may be long, addresses alone.
+
+    Questions that are packed are unpacked for it.
+    """
+    pieces = PIECES.split(html)
+    # Every second piece is a mark or a script.
     pieces[::2] = [mask_text(piece) for piece in pieces[::2]]
+    pieces[1::2] = [mask_script(piece) for piece in pieces[1::2]]
     return "".join(pieces)
 
 
-def mask_text(text: str) -> str:
-    """Mask what may be personal."""
-    for pattern in PERSONAL:
+def mask_script(script: str) -> str:
+    """Mask addresses in a script or a mark, also in what is packed there."""
+    packed = PACKED.fullmatch(script)
+    if packed is None:
+        return mask_addresses(script)
+    content = json.loads(gzip.decompress(base64.b64decode(packed[2])))
+    text = json.dumps(mask_value(content), ensure_ascii=False, separators=(",", ":"))
+    again = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return f"{packed[1]}{again}{packed[3]}"
+
+
+def mask_addresses(text: str) -> str:
+    """Mask e-mail addresses and telephones."""
+    for pattern in ADDRESSES:
         text = pattern.sub(MASK, text)
     return text
 
 
+def mask_text(text: str) -> str:
+    """Mask what may be personal."""
+    return LONG_NUMBER.sub(MASK, mask_addresses(text))
+
+
 def masked_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mask the texts of a frame."""
+    """Mask the texts of a frame; ids, which may be long numbers, keep these and stay ids."""
     texts = frame.select_dtypes(include=["object", "string"]).columns
-    masked = {str(name): frame[name].map(mask_value) for name in texts}
+    masked = {}
+    for name in texts:
+        is_key = str(name).endswith(("_id", "_ids")) or name == "unit"
+        masked[str(name)] = frame[name].map(mask_key if is_key else mask_value)
     return frame.assign(**masked)
 
 
+def mask_key(value: object) -> object:
+    """Mask addresses in an id."""
+    return mask_addresses(value) if isinstance(value, str) else value
+
+
 def mask_value(value: object) -> object:
-    """Mask a text, and the texts of a list; other values stay as they are."""
+    """Mask a text, and all texts of a list or a dict; other values stay as they are."""
     if isinstance(value, str):
         return mask_text(value)
+    if isinstance(value, dict):
+        return {name: mask_value(inner) for name, inner in value.items()}
     if hasattr(value, "tolist") or isinstance(value, list | tuple):
         return [mask_value(inner) for inner in value]  # type: ignore[attr-defined]
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,9 +15,12 @@ from ragbench.report.finished import Finished
 ENDS = ("difference", "low", "high")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would execute at a text's start
 
+NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def write_junit(path: Path, gates: pd.DataFrame) -> None:
     """Write gates as JUnit XML: what is not held is a failure, with its numbers."""
+    gates = gates.map(clean)
     suite = ElementTree.Element("testsuite", name="ragbench", tests=str(len(gates)))
     for row in gates.to_dict("records"):
         name = f"{row['gate']}: {row['metric']} {row['condition']} ({row['system']})"
@@ -28,6 +32,11 @@ def write_junit(path: Path, gates: pd.DataFrame) -> None:
     suite.set("failures", str(failures))
     path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def clean(value: object) -> object:
+    """Return a text without control characters, which XML does not know."""
+    return NO_XML.sub("", value) if isinstance(value, str) else value
 
 
 def write_markdown(path: Path, run: Finished, gates: pd.DataFrame | None = None) -> None:

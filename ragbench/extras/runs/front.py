@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragbench.core.errors import BenchError
 from ragbench.core.language import Language, load_language
 from ragbench.extras.runs.comparing import Compared, compare_runs
 from ragbench.extras.runs.pages import compared_page
@@ -84,6 +85,8 @@ def compare(
                 run.save_frames(kept)
             else:
                 kept = find_run(str(run), settings)
+            if kept.name in finished:
+                raise BenchError(f"two runs are called {kept.name}: name one of them, or rename it")
             finished[kept.name] = read_run(kept)
         if baseline and baseline not in finished:
             baseline = find_run(baseline, settings).name

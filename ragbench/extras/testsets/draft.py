@@ -10,8 +10,9 @@ import pandas as pd
 import typer
 
 from ragbench.cli.options import Judges, LanguageCode, Plan, Primary, Seed, split_list
-from ragbench.cli.output import print_frame, say
-from ragbench.core.errors import BenchError
+from ragbench.cli.output import print_frame, print_plans, say
+from ragbench.core.errors import BenchError, suggest
+from ragbench.core.language import load_language
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
 
@@ -59,12 +60,13 @@ def main(
     drafts = make_drafts(base, count, split_list(judges), settings, plan, seed)
     if drafts is None:
         return
-    turned_down = drafts.frame[drafts.frame["filter"] != ""]
-    for reason, n in turned_down["filter"].str.partition(":")[0].value_counts().items():
+    reasons = drafts.frame.loc[drafts.frame["filter"] != "", "filter"]
+    for reason, n in reasons.str.split(":").str[0].value_counts().items():
         say(f"{n} turned down: {reason}")
     if review is not None:
         drafts.frame.to_csv(review, index=False)
-        print(f"{review}: write yes or no under keep, then: ragbench draft --take {review}")
+        again = " ".join(["ragbench draft", dataset, "--take", str(review)])
+        print(f"{review}: write yes or no under keep, then: {again.replace('  ', ' ')}")
         return
     write(base, drafts.kept, target)
 
@@ -87,13 +89,14 @@ def make_drafts(
     passages = choose_passages(base, count, seed)
     if not judges or judges == ["lexical"]:
         say("no model: queries are the words that set a passage apart; --judge names a model")
-        return known_items(base, passages)
+        return None if plan else known_items(base, passages)
     if len(judges) > 1:
         raise BenchError("one model drafts; name one judge")
     judge = open_judge(judges[0], settings, base.language, planning=plan)
     drafts = draft_questions(passages, judge)
     if plan:
-        print(judge.plan())
+        print_plans([judge.plan()])
+        say("as many calls again check whether the passage answers")
         return None
     return drafts
 
@@ -101,10 +104,9 @@ def make_drafts(
 def write(base: Dataset, drafts: pd.DataFrame, target: Path) -> None:
     """Write the base with the drafts as questions."""
     from ragbench.data import write_dataset
-    from ragbench.extras.testsets.drafting import add_to_dataset
+    from ragbench.extras.testsets.drafting import add_to_dataset, check_target
 
-    if base.name.startswith("db:") and not target.name:
-        raise BenchError("questions to your own database go to a data set: --name NAME")
+    check_target(target)
     together = add_to_dataset(replace(base, name=target.name), drafts)
     write_dataset(together, target)
     added = len(together.questions) - len(base.questions)
@@ -120,13 +122,20 @@ def print_beside(run: str, primary: str, settings: Settings, seed: int) -> None:
 
     finished = read_run(find_run(run, settings))
     folder = finished.folder / "frames" / "tier1_retrieval"
+    if not folder.is_dir():
+        raise BenchError(f"{run} has no page tier1_retrieval; `ragbench run tier1_retrieval`")
     scores = pd.read_parquet(folder / "scores.parquet")
     questions = pd.read_parquet(folder / "questions.parquet").set_index("question_id")
     about = next(page for page in finished.manifest["pages"] if page["name"] == folder.name)
     metric = primary or about["request"]["primary"]
+    known = list(scores["metric"].unique())
+    if metric not in known:
+        hint = suggest(metric, known) or f"; there are {', '.join(known)}"
+        raise BenchError(f"the run has no metric {metric!r}{hint}")
     wide = scores[scores["metric"] == metric].pivot(
         index=["question_id", "unit"], columns="system", values="value"
     )
+    wide = wide[about["request"]["systems"]]
     is_draft = questions.loc[wide.index.get_level_values("question_id"), "source"].isin(
         [DRAFTED, KNOWN_ITEM]
     )
@@ -143,8 +152,22 @@ def print_beside(run: str, primary: str, settings: Settings, seed: int) -> None:
     )
     counts = pairs["word"].value_counts()
     print(
-        f"On {metric} drafts order {counts.get('same order', 0)} of {len(pairs)} pairs of systems "
-        f"as questions do; on {counts.get('opposite order', 0)} they contradict, on "
-        f"{counts.get('not shown', 0)} the order is not shown."
+        f"On {metric} {len(drafted)} drafts order {counts.get('same order', 0)} of {len(pairs)} "
+        f"pairs of systems as {len(asked)} questions do; on {counts.get('opposite order', 0)} they "
+        f"contradict, on {counts.get('not shown', 0)} the order is not shown."
     )
-    print_frame(pairs.round(3))
+    print_frame(readable(pairs))
+
+
+def readable(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs as a table for people: second minus first."""
+    language = load_language("en")
+    rows = []
+    for row in pairs.to_dict("records"):
+        ends = [("on_drafts", "drafts"), ("on_questions", "questions"), ("gap", "gap")]
+        numbers = [
+            language.interval(row[name], row[f"{key}_low"], row[f"{key}_high"], signed=True)
+            for name, key in ends
+        ]
+        rows.append((f"{row['second']} − {row['first']}", *numbers, row["word"]))
+    return pd.DataFrame(rows, columns=["pair", "drafts", "questions", "gap", "order"])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ COPIED = 8  # words in a row that stand in the passage too: a question that was 
 LEAST_WORDS = 25  # of a passage that is drafted from
 ITEM_WORDS = 4  # of a known item
 COLUMNS = ["question_id", "passage_id", "text", "reference", "quote", "source", "filter", "keep"]
+
+# What people write under keep.
+MARKS = dict.fromkeys(("1", "true", "yes", "y", "да"), True)
+MARKS |= dict.fromkeys(("0", "false", "no", "n", "нет", ""), False)
 
 
 class Draft(BaseModel):
@@ -192,14 +197,14 @@ def draft_id(passage_id: str) -> str:
 
 def add_to_dataset(dataset: Dataset, drafts: pd.DataFrame) -> Dataset:
     """Return the data set with the drafts that are kept as questions, each with its passage."""
-    from dataclasses import replace
-
     kept = drafts[drafts["keep"].astype(bool)]
     if kept.empty:
         raise NotEnoughError("no draft is kept")
     known = set(dataset.questions["question_id"])
     kept = kept[~kept["question_id"].isin(known)]
-    units = kept["passage_id"].map(page_by_passage(dataset))
+    pages = page_by_passage(dataset)
+    check_kept(kept, set(pages))
+    units = kept["passage_id"].map(pages)
     questions = pd.DataFrame(
         {
             "question_id": kept["question_id"],
@@ -224,6 +229,30 @@ def add_to_dataset(dataset: Dataset, drafts: pd.DataFrame) -> Dataset:
     )
 
 
+def check_kept(kept: pd.DataFrame, passage_ids: set[str]) -> None:
+    """Refuse drafts to passages that the base does not have, and drafts without a question."""
+    unknown = kept.loc[~kept["passage_id"].isin(passage_ids), "passage_id"]
+    if len(unknown):
+        raise BenchError(
+            f"the base has no passage {unknown.iloc[0]!r}; name the base of the drafts"
+        )
+    empty = kept.loc[kept["text"].str.strip() == "", "question_id"]
+    if len(empty):
+        raise BenchError(f"{empty.iloc[0]} is kept without a question: write its text, or no")
+
+
+def check_target(folder: Path) -> None:
+    """Refuse a folder with tables of no language: they would be read beside what is written."""
+    from ragbench.data.datasets import role_of_file
+
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        role, language = role_of_file(path)
+        if role and not language:
+            raise BenchError(
+                f"{path} would be read beside the new {role}; --name NAME writes a data set anew"
+            )
+
+
 def page_by_passage(dataset: Dataset) -> dict[str, str]:
     """Return passage → its page, or itself where it has none."""
     passages = dataset.passages
@@ -231,16 +260,23 @@ def page_by_passage(dataset: Dataset) -> dict[str, str]:
     return dict(zip(passages["passage_id"], pages, strict=True))
 
 
-def read_review(path: Any) -> pd.DataFrame:
+def read_review(path: Path) -> pd.DataFrame:
     """Return reviewed drafts. Raises BenchError for a file that is none, and a mark of keep."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    missing = [name for name in COLUMNS if name not in frame.columns]
+    from ragbench.data import read_table
+
+    table = read_table(path)
+    missing = [name for name in COLUMNS if name not in table.columns]
     if missing:
         raise BenchError(f"{path} has no column {', '.join(missing)}; `ragbench draft` writes one")
-    marks = {"1": True, "true": True, "yes": True, "да": True, "0": False, "false": False}
-    marks |= {"no": False, "нет": False, "": False}
-    odd = [mark for mark in frame["keep"] if mark.strip().casefold() not in marks]
-    if odd:
-        raise BenchError(f"{path}: keep is {odd[0]!r}; write yes or no")
-    frame["keep"] = [marks[mark.strip().casefold()] for mark in frame["keep"]]
-    return frame
+    cells = {name: [text_of(row.get(name)) for row in table.rows] for name in COLUMNS}
+    frame = pd.DataFrame(cells, columns=COLUMNS)
+    marks = frame["keep"].str.casefold()
+    odd = frame.loc[~marks.isin(MARKS), "keep"]
+    if len(odd):
+        raise BenchError(f"{path}: keep is {odd.iloc[0]!r}; write yes or no")
+    return frame.assign(keep=marks.map(MARKS).astype(bool))
+
+
+def text_of(cell: object) -> str:
+    """Return a cell as text; an empty one has none."""
+    return "" if cell is None else str(cell).strip()

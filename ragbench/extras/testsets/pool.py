@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from ragbench.cli.options import Judges, LanguageCode, Limit, Plan, Seed, split_list
-from ragbench.cli.output import say
+from ragbench.cli.output import print_plans, say
 from ragbench.core.errors import BenchError, NotEnoughError, Unmeasured
 from ragbench.core.metric import run_async
 from ragbench.core.progress import bar
@@ -54,7 +54,12 @@ def main(
     settings = open_settings()
     finished = read_run(find_run(run, settings))
     folder = finished.folder / "frames" / "tier1_retrieval"
+    if not folder.is_dir():
+        raise BenchError(f"{run} has no page tier1_retrieval; `ragbench run tier1_retrieval`")
     about = next(page for page in finished.manifest["pages"] if page["name"] == folder.name)
+    request = about["request"]
+    # The data of the run, in the run's language.
+    language = language or request["language"]
     pool = make_pool(folder, depth, limit)
     n_all = len(pool)
     if sample < 1:
@@ -70,9 +75,9 @@ def main(
         judge = open_one(split_list(judges), settings, language, plan)
         grades = grade_pool(pool, judge)
         if plan:
-            print(judge.plan())
+            print_plans([judge.plan()])
             return
-    base = read_base(about["request"]["dataset"], settings, language)
+    base = read_base(request["dataset"], settings, language)
     target = settings.path(settings.data_folder) / (name or f"{base.name}-pooled")
     write_labels(base, grades, pool if sample == 1 else make_pool(folder, depth, limit), target)
 
@@ -102,7 +107,7 @@ def open_one(judges: list[str], settings: Any, language: str, plan: bool) -> Any
 
     if len(judges) != 1:
         raise BenchError("one judge grades: --judge NAME; or --sheet FILE for people")
-    return open_judge(judges[0], settings, language or settings.language, planning=plan)
+    return open_judge(judges[0], settings, language, planning=plan)
 
 
 def grade_pool(pool: pd.DataFrame, judge: Any) -> pd.DataFrame:
@@ -159,8 +164,7 @@ def read_base(name: str, settings: Any, language: str) -> Dataset:
     """Read the data set that the run was measured on."""
     from ragbench.tiers.common import Options, open_dataset
 
-    chosen = language or settings.language
-    return open_dataset(Options(dataset=name), settings, chosen, None, None)
+    return open_dataset(Options(dataset=name), settings, language, None, None)
 
 
 def write_labels(base: Dataset, grades: pd.DataFrame, pool: pd.DataFrame, target: Path) -> None:
@@ -169,7 +173,10 @@ def write_labels(base: Dataset, grades: pd.DataFrame, pool: pd.DataFrame, target
     Grades below 2 are judged and not relevant: 0. What a draw left out is -1, as infAP reads it.
     """
     from ragbench.data import write_dataset
+    from ragbench.extras.testsets.drafting import check_target
     from ragbench.metrics.relevance_grade import RELEVANT
+
+    check_target(target)
 
     judged = grades.dropna(subset="grade")
     counted = judged["grade"].where(judged["grade"] >= RELEVANT, 0.0)
