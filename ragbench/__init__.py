@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragbench.core.metric import metric as metric
     from ragbench.core.settings import load_settings as load_settings
-    from ragbench.front import plan_score as plan_score
+    from ragbench.front import dataset as dataset
+    from ragbench.front import overview as overview
     from ragbench.front import rag_metrics as rag_metrics
     from ragbench.front import read as read
+    from ragbench.front import real_users as real_users
     from ragbench.front import score as score
+    from ragbench.front import sources as sources
     from ragbench.front import tier0 as tier0
     from ragbench.front import tier1 as tier1
     from ragbench.front import tier2 as tier2
@@ -31,15 +34,14 @@ PLACES = {
     "load_settings": "ragbench.core.settings",
     "metric": "ragbench.core.metric",
 }
-FRONT = (
-    "sources",
-    "real_users",
-    "overview",
+FRONT = [
     "dataset",
-    "plan_score",
+    "overview",
     "rag_metrics",
     "read",
+    "real_users",
     "score",
+    "sources",
     "tier0",
     "tier1",
     "tier2",
@@ -47,7 +49,7 @@ FRONT = (
     "tier_judge",
     "tier_judge_pipeline",
     "ux",
-)
+]
 # A room that is called itself: `rb.judge("gpt-4o-mini")`.
 ROOMS = ("judge",)
 

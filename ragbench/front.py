@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     )
 
 
-def tier0(source: Any = None, embedders: Any = None, *, texts: Any = None, **options: Any) -> Tier0:
+def tier0(
+    texts: Any = None, embedders: Any = None, *, vectors: Any = None, **options: Any
+) -> Tier0:
     """Measure the shape of the space that embedders put texts in, without labels.
 
-    source: texts (a list, {id: text} or a frame), vectors (an array, a row a text, or
-    {name: array}), or a data set; None: the data set of `dataset=` or of ragbench.toml. embedders:
-    names, {name: function or object}, or one of these; without any, those of ragbench.toml. texts:
-    what vectors stand for. options: of `ragbench.tiers.tier0_embeddings.Request`: embedded,
-    distance, neighbors, listed, projected, level, draws, seed and others.
+    texts: a list, {id: text}, a frame, or a data set; None: those of the data set of `dataset=` or
+    of ragbench.toml. embedders: names, {name: function or object}, or one of these; without any,
+    those of ragbench.toml. vectors: in place of embedders an array, a row a text, or {name: array}.
+    options: of `ragbench.tiers.tier0_embeddings.Request`: embedded, distance, neighbors, listed,
+    projected, level, draws, seed and others.
 
     Returns a result that shows itself in Jupyter. Raises BenchError for what cannot be measured.
     """
@@ -41,9 +43,13 @@ def tier0(source: Any = None, embedders: Any = None, *, texts: Any = None, **opt
     from ragbench.tiers.common import open_embedders, open_workbench, read_options
 
     request = read_options(tier.Request, options)
-    documents, given = tier.read_source(source, texts) if source is not None else (None, {})
-    if source is not None and not isinstance(documents, Dataset):
-        documents = from_objects([], documents, language=request.language)
+    given = {} if vectors is None else tier.name_vectors(vectors)
+    if given and texts is None:
+        count = len(next(iter(given.values())).vectors)
+        texts = [f"{number + 1}" for number in range(count)]
+    documents = texts
+    if texts is not None and not isinstance(texts, Dataset):
+        documents = from_objects([], texts, language=request.language)
     with open_workbench(request, dataset=documents, needs_systems=False) as bench:
         usual = list(bench.settings.embedders) or ["auto"]
         opened = given or open_embedders(embedders or request.embedders, bench, usual)
@@ -138,16 +144,9 @@ def tier1(
     """
     from ragbench.results import Tier1
     from ragbench.tiers import tier1_retrieval as tier
-    from ragbench.tiers.common import open_workbench, read_options
 
-    request = read_options(tier.Request, options)
-    opening = open_workbench(request, systems=systems, questions=questions, documents=documents)
-    with opening as bench:
-        request = tier.complete_request(bench.request)
-        frames = tier.measure(request, bench)
-        about = bench.about(has_answers=False)
-        language = bench.language
-    return Tier1(request, frames, tier.state(request, frames), about, language)
+    given = {"systems": systems, "questions": questions, "documents": documents}
+    return measure_rankings(tier, Tier1, given, options)
 
 
 def real_users(systems: Any = None, **options: Any) -> RealUsers:
@@ -158,14 +157,19 @@ def real_users(systems: Any = None, **options: Any) -> RealUsers:
     """
     from ragbench.results import RealUsers
     from ragbench.tiers import real_users as tier
+
+    return measure_rankings(tier, RealUsers, {"systems": systems}, options)
+
+
+def measure_rankings(tier: Any, result: Any, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Measure a tier of rankings. given: what `open_workbench` takes."""
     from ragbench.tiers.common import open_workbench, read_options
 
-    request = read_options(tier.Request, options)
-    with open_workbench(request, systems=systems) as bench:
+    with open_workbench(read_options(tier.Request, options), **given) as bench:
         request = tier.complete_request(bench.request)
         frames = tier.measure(request, bench)
         about, language = bench.about(has_answers=False), bench.language
-    return RealUsers(request, frames, tier.state(request, frames), about, language)
+    return result(request, frames, tier.state(request, frames), about, language)
 
 
 def tier2(
@@ -220,7 +224,7 @@ def measure_answers(
     request = read_options(tier.Request, options)
     with open_workbench(request, **given) as bench:
         request, frames, opened = tier.measure(bench.request, bench, **services)
-        about = bench.about(opened.stand_ins)
+        about = bench.about(opened.stand_ins, opened.notes)
         language = bench.language
     return result(request, frames, tier.state(request, frames), about, language)
 
@@ -297,6 +301,7 @@ def score_samples(
             metrics=metrics,
             store=store,
         )
+    notes = (*notes, *services.notes)
     about = About(request.answers or "answers", stand_ins=services.stand_ins, notes=notes)
     language = load_language(request.language)
     return RagMetrics(request, frames, tier.state(request, frames), about, language)
@@ -423,17 +428,6 @@ def as_turn(turn: Any) -> Any:
     )
 
 
-def judge(model: Any = None, **options: Any) -> Any:
-    """Make a judge of a model, a function or an object, to be handed to `score` and the tiers.
-
-    model: a function of the prompt, a chat model of LangChain, an object with `ask`, or the name of
-    a model, with base_url=, provider=, key_variable= and the other keys of [judges.NAME].
-    """
-    from ragbench.judge import own_judge
-
-    return own_judge(model, **options)
-
-
 def read(source: Any, columns: Any = None) -> Any:
     """Read answers as `score` does, without scoring: samples, rows left out, notes.
 
@@ -451,10 +445,3 @@ def read(source: Any, columns: Any = None) -> Any:
     except BenchError as error:
         where = "; columns are those of [columns] in ragbench.toml" if of_project else ""
         raise BenchError(f"{error}{where}") from None
-
-
-def plan_score(samples: Any, metrics: Any = None, judge: Any = None, **options: Any) -> list[Any]:
-    """Say which models `score` would ask, and what that costs; see `ragbench.planning`."""
-    from ragbench import planning
-
-    return planning.plan_score(samples, metrics, judge, **options)

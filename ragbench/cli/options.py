@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,3 +78,11 @@ def read_columns(entries: Sequence[str]) -> dict[str, str]:
             raise BenchError(f"--column {entry}: write FIELD=COLUMN, such as answer=bot_answer")
         columns[field.strip()] = column.strip()
     return columns
+
+
+def load_annex(name: str) -> Any:
+    """Import a module of `ragbench.extras`. Raises BenchError where that annex was taken off."""
+    try:
+        return importlib.import_module(f"ragbench.extras.{name}")
+    except ModuleNotFoundError:
+        raise BenchError(f"this needs the annex extras/{name}, which is not installed") from None

@@ -26,6 +26,7 @@ from ragbench.cli.options import (
     Primary,
     Seed,
     Systems,
+    load_annex,
     read_columns,
     split_list,
 )
@@ -76,7 +77,6 @@ def main(
     `ragbench score v1.csv v2.csv --out report`
     """
     from ragbench import front
-    from ragbench.tiers.project import open_project
 
     options: dict[str, Any] = {
         "systems": tuple(split_list(systems)),
@@ -94,9 +94,8 @@ def main(
     name_left_out(answers.left_out)
     chosen = parse_labels([*split_list(metrics), *make_criteria(criteria or [], scale)])
     if plan:
-        from ragbench.planning import plan_samples
-
-        print_plans(plan_samples(answers.samples, chosen, None, open_project(), options))
+        costs = load_annex("planning.costs")
+        print_plans(costs.plan_samples(answers.samples, chosen, **options))
         return
     notes = tuple(answers.notes)
     result = front.score_samples(answers.samples, chosen, notes, judge=None, **options)

@@ -98,7 +98,8 @@ class PlannedSystem:
 def plan_score(samples: Any, metrics: Any = None, judge: Any = None, **options: Any) -> list[Any]:
     """Say which models `ragbench.score` would ask, and what that costs; nobody is asked.
 
-    Takes what `ragbench.score` takes. Returns a plan a model: calls, replies that are kept, tokens, cost.
+    Takes what `ragbench.score` takes. Returns a plan a model: calls, replies that are kept, tokens,
+    cost.
     """
     from ragbench import front
     from ragbench.core.metric import parse_labels
