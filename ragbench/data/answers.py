@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,9 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
     if not answers.samples:
         reasons = [f"{row.place}: {row.reason}" for row in answers.left_out[:2]]
         raise BenchError(f"no row can be used; {'; '.join(reasons)}")
+    is_named = bool(columns.paths.keys() & {"id", "question_id"})
+    if not is_named and (system or columns.paths.keys() & {"system", "repeat"}):
+        answers.samples = _name_by_question(answers.samples)
     counts = {
         "empty passages were left out": empty_passages,
         "answers mix Latin and Cyrillic letters in a word": mixed_words,
@@ -163,6 +167,22 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
         answers.notes.append(f"columns that nothing reads: {', '.join(columns.unread)}")
     _check_repeats(answers, columns, table)
     return answers
+
+
+def _name_by_question(samples: list[Sample]) -> list[Sample]:
+    """Give samples without ids those of their questions, by which systems are compared.
+
+    The number of its row would pair unlike questions wherever systems stand in another order.
+    """
+    seen: Counter[tuple[str | None, ...]] = Counter()
+    named = []
+    for sample in samples:
+        key = (sample.question, sample.system, sample.repeat)
+        seen[key] += 1
+        digest = hashlib.sha256(str(sample.question).encode()).hexdigest()[:8]
+        again = f"-{seen[key]}" if seen[key] > 1 else ""
+        named.append(replace(sample, id=f"q-{digest}{again}"))
+    return named
 
 
 def _check_repeats(answers: Answers, columns: Columns, table: Table) -> None:

@@ -86,7 +86,8 @@ def find_dataset(source: str, data_folder: Path) -> tuple[Path, str]:
     for folder in (data_folder, Path(), *SHIPPED):
         if (folder / name).exists():
             return folder / name, language
-    names = [path.name for path in sorted(data_folder.glob("*/"))]
+    names = [path.name for folder in (data_folder, *SHIPPED) for path in sorted(folder.glob("*/"))]
+    names = list(dict.fromkeys(names))
     there = f"in {data_folder}/ there is {', '.join(names) or 'none'}{suggest(name, names)}"
     raise BenchError(f"there is no data set {name!r}: no such path, and {there}")
 

@@ -358,3 +358,12 @@ def test_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_BYTES", 1000)
     with pytest.raises(BenchError, match="1,000 bytes; split it"):
         read_answers(path)
+
+
+def test_without_ids_systems_are_paired_by_their_questions() -> None:
+    first = [{"question": "When?", "answer": "At 8."}, {"question": "Where?", "answer": "Here."}]
+    second = [first[1], first[0], first[0]]
+    answers = read_answers({"v1": first, "v2": second})
+    ids = [sample.id for sample in answers.samples]
+    assert ids[:2] == [ids[3], ids[2]]
+    assert ids[4] == f"{ids[0]}-2"
