@@ -150,7 +150,11 @@ def test_right_but_unfaithful_answers_claim_what_was_not_read() -> None:
 
 
 def test_a_dead_judge_invents_nothing_and_the_page_is_made(tmp_path: Path) -> None:
-    judged = {"metrics": ("e2e_score",), "primary": "e2e_score", "correctness": "e2e_score"}
+    judged: dict[str, Any] = {
+        "metrics": ("e2e_score",),
+        "primary": "e2e_score",
+        "correctness": "e2e_score",
+    }
     judged |= {"faithfulness": "faithfulness_rating", "faithful_from": None}
     result = rb.tier3(
         {"a": Finder(), "b": good},
@@ -159,10 +163,11 @@ def test_a_dead_judge_invents_nothing_and_the_page_is_made(tmp_path: Path) -> No
         judge=Dead(),
         **BY_WORDS | judged,
     )
+    statement: Any = result.statement
     assert counts(result, "b", "e2e_score") == (0, 8)
     assert set(result.scores["status"]) == {"judge_error"}
     assert outcomes(result, "b") == {"not judged": 8}
-    assert result.statement.perfect_parts["value"].isna().all()
+    assert statement.perfect_parts["value"].isna().all()
     assert set(result.comparisons["word"]) == {"cannot be told"}
     assert "no route to host" in result.save(tmp_path).read_text(encoding="utf-8")
 

@@ -1,0 +1,237 @@
+"""Answers scored by the front: small tables, metrics of words, scripted and lexical judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pandas as pd
+import pytest
+
+import ragbench as rb
+from ragbench.core import metric
+from ragbench.core.errors import BenchError
+from ragbench.judge import Panel
+from ragbench.tiers import scoring
+from tests.tiers.answered import Dead, Scripted, counts, means, page_text
+
+FEW = {"draws": 200}
+
+
+@pytest.fixture(autouse=True)
+def _own_metrics_are_forgotten() -> Iterator[None]:
+    """Leave the catalogue as it was: a function that is scored by is declared in it."""
+    with patch.dict(metric.CATALOGUE), patch.dict(metric._ALIASES):
+        yield
+
+
+ROWS = [
+    {"id": f"q{number}", "question": "When?", "answer": answer, "reference": "at nine"}
+    for number, answer in enumerate(["at nine", "at ten", "", "at nine", "noon"])
+]
+
+
+def values(result: Any, metric: str) -> dict[str, float]:
+    """The value of every question."""
+    rows = result.scores[result.scores["metric"] == metric]
+    return dict(zip(rows["question_id"], rows["value"], strict=True))
+
+
+def statuses(result: Any, metric: str) -> list[str]:
+    """The status of every question."""
+    return result.scores.loc[result.scores["metric"] == metric, "status"].tolist()
+
+
+def test_values_are_those_computed_by_hand() -> None:
+    result = rb.score(ROWS, metrics="token_f1, exact_match, corpus_bleu", **FEW)
+    expected = {"q0": 1.0, "q1": 0.5, "q2": 0.0, "q3": 1.0, "q4": 0.0}
+    assert values(result, "token_f1") == expected
+    assert means(result)["answers", "token_f1"] == 0.5
+    assert means(result)["answers", "exact_match"] == 0.4
+    assert set(statuses(result, "token_f1")) == {"ok"}  # an empty answer is worth 0
+    assert "corpus_bleu" not in set(result.scores["metric"])
+    assert ("answers", "corpus_bleu") in means(result)
+
+
+def test_corpus_metrics_are_of_the_answers_that_have_a_reference() -> None:
+    rows = [*ROWS[:1], {"id": "open", "question": "Who?", "answer": "Anna", "reference": ""}]
+    result = rb.score(rows, metrics="rouge1_f, corpus_rouge1_f", **FEW)
+    assert means(result)["answers", "corpus_rouge1_f"] == 1.0
+    assert counts(result, "answers", "corpus_rouge1_f") == (1, 0)
+    assert counts(result, "answers", "rouge1_f") == (1, 1)
+    with pytest.raises(BenchError, match="corpus_bleu is of all answers together"):
+        rb.score(ROWS, metrics="corpus_bleu", **FEW)
+
+
+def test_a_metric_that_is_named_twice_is_measured_once() -> None:
+    result = rb.score(ROWS, metrics="bleu, bleu, BLEU", **FEW)
+    assert len(result.scores) == 5
+    assert result.frames.repeats.empty
+
+
+def test_an_own_metric_reads_the_fields_that_its_parameters_name() -> None:
+    def short(answer: str) -> bool:
+        """Whether an answer has few letters."""
+        return len(answer) < 7
+
+    result = rb.score(ROWS, metrics=[short, "token_f1"], **FEW)
+    assert means(result)["answers", "short"] == 0.6
+    assert "short" in page_text(result)
+
+
+def test_a_metric_whose_fields_no_row_has_is_refused_before_anybody_is_asked() -> None:
+    judge = Scripted()
+    rows = [
+        {"id": "a", "question": "When?", "answer": "at nine", "reference": "at nine"},
+        {"id": "b", "question": "When?", "answer": "at nine", "contexts": ["at nine"]},
+    ]
+    with pytest.raises(BenchError, match="faithfulness_rating reads question, answer, contexts"):
+        rb.score(rows[:1], metrics=["e2e_score", "faithfulness_rating"], judge=judge, **FEW)
+    # Every field is there, and no row has all of them.
+    with pytest.raises(BenchError, match=r"context_recall reads [a-z, ]+; no row has all"):
+        rb.score(rows, metrics=["e2e_score", "context_recall"], judge=judge, **FEW)
+    assert judge.asked == []
+    result = rb.score(rows, metrics=["e2e_score", "faithfulness_rating"], judge=judge, **FEW)
+    assert counts(result, "answers", "faithfulness_rating") == (1, 1)
+    assert statuses(result, "e2e_score") == ["ok", "missing_field"]
+
+
+def test_a_baseline_that_no_row_names_is_refused() -> None:
+    rows = {"old": ROWS, "new": ROWS}
+    with pytest.raises(BenchError, match="baseline 'nwe' is none of old, new"):
+        rb.score(rows, metrics="token_f1", baseline="nwe", **FEW)
+    assert rb.score(rows, metrics="token_f1", baseline="new", **FEW).request.baseline == "new"
+
+
+def test_rows_of_one_id_are_repeats_and_their_mean_is_the_value() -> None:
+    rows = [
+        {**ROWS[0], "id": name, "answer": answer, "repeat": repeat}
+        for name, answers in (("a", ["at nine", "at nine"]), ("b", ["at nine", "noon"]))
+        for repeat, answer in enumerate(answers)
+    ]
+    result = rb.score(rows, metrics="exact_match", **FEW)
+    assert values(result, "exact_match") == {"a": 1.0, "b": 0.5}
+    statement: Any = result.statement
+    rates = statement.repeats.set_index("rate")["value"].to_dict()
+    assert rates == {"mean": 0.75, "pass@k": 1.0, "pass^k": 0.5, "flip_rate": 0.5}
+    assert set(statement.repeats["k"]) == {2}
+    assert "Asked again and again" in page_text(result)
+
+
+def test_two_rows_with_one_id_and_nothing_that_tells_them_apart_are_refused() -> None:
+    rows = [{**ROWS[0], "id": "same"}, {**ROWS[4], "id": "same"}]
+    with pytest.raises(BenchError, match="the id 'same' stands 2 times"):
+        rb.score(rows, metrics="exact_match", **FEW)
+
+
+def test_the_order_of_scores_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def length(answer: str) -> float:
+        """Letters."""
+        return len(answer) / 10
+
+    rows = [*ROWS, {**ROWS[0], "repeat": "1"}]
+    whole = rb.score(rows, metrics=["token_f1", length, "exact_match"], **FEW)
+    monkeypatch.setattr(scoring, "BATCH", 2)
+    parts = rb.score(rows, metrics=["token_f1", length, "exact_match"], **FEW)
+    pd.testing.assert_frame_equal(whole.scores, parts.scores)
+    pd.testing.assert_frame_equal(whole.frames.repeats, parts.frames.repeats)
+    assert list(whole.scores["metric"].unique()) == ["token_f1", "length", "exact_match"]
+
+
+def test_without_a_judge_the_answer_is_by_a_metric_that_needs_none() -> None:
+    rows = [{**row, "contexts": ["It opens at nine."]} for row in ROWS]
+    result = rb.score(rows, metrics=["factual_correctness", "token_f1"], **FEW)
+    assert result.request.primary == "token_f1"
+    assert result.about.stand_ins == ("judge lexical",)
+    usual = rb.score(rows[:2], embedder=lambda texts: [[1.0, len(text)] for text in texts], **FEW)
+    assert usual.request.primary == "token_f1"
+    judged = rb.score(rows, metrics=["e2e_score", "token_f1"], judge=Scripted(), **FEW)
+    assert judged.request.primary == "e2e_score"
+
+
+def test_a_panel_keeps_each_judge_and_names_the_one_that_failed() -> None:
+    kind, dead = Scripted(5, "kind"), Dead(name="dead")
+    result = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, dead], **FEW)
+    assert counts(result, "answers", "e2e_score") == (0, 2)
+    assert "not measured by dead (judge_error)" in result.scores["reason"].iloc[0]
+    said = result.frames.judgements.groupby("judge")["value"].apply(list)
+    assert said["kind"] == [5.0, 5.0]
+    assert pd.isna(said["dead"]).all()
+    assert "dead" in page_text(result)
+    one = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, dead], quorum=1, **FEW)
+    assert means(one)["answers", "e2e_score"] == 5.0
+    assert counts(one, "answers", "e2e_score") == (2, 0)
+
+
+def test_a_panel_of_two_is_their_mean() -> None:
+    panel = [Scripted(5, "kind"), Scripted(2, "stern")]
+    result = rb.score(ROWS[:2], metrics="e2e_score", judge=panel, **FEW)
+    assert means(result)["answers", "e2e_score"] == 3.5
+    assert len(result.frames.judgements) == 4
+    assert "Each judge by itself" in page_text(result)
+
+
+def test_a_dead_judge_leaves_gaps_and_the_page_is_made(tmp_path: Path) -> None:
+    result = rb.score(ROWS, metrics=["e2e_score", "token_f1"], judge=Dead(), **FEW)
+    # Of the empty answer nobody has to be asked.
+    assert counts(result, "answers", "e2e_score") == (1, 4)
+    assert statuses(result, "e2e_score").count("judge_error") == 4
+    assert means(result)["answers", "token_f1"] == 0.5
+    text = result.save(tmp_path).read_text(encoding="utf-8")
+    assert "no route to host" in text
+
+
+def test_a_constant_judge_shows_no_difference() -> None:
+    systems = {"old": ROWS, "new": list(reversed(ROWS))}
+    filled = {
+        name: [{**row, "answer": row["answer"] or "none"} for row in rows]
+        for name, rows in systems.items()
+    }
+    result = rb.score(filled, metrics="e2e_score", judge=Scripted(4), **FEW)
+    assert means(result)["new", "e2e_score"] == 4.0
+    assert result.comparisons["word"].tolist() == ["equal on every question"]
+
+
+def test_nuggets_topics_and_tool_calls_reach_their_metrics() -> None:
+    call = {"name": "book", "arguments": {"room": 1}}
+    row = {
+        "id": "a",
+        "question": "Book it.",
+        "answer": "Room 1 is booked.",
+        "nuggets": {"Room 1 is booked.": "vital"},
+        "topics": ["rooms"],
+        "tool_calls": [call],
+        "expected_tool_calls": [call, {"name": "pay", "arguments": {}}],
+        "messages": [{"role": "user", "content": "Book it."}],
+        "cost": 0.25,
+    }
+    labels = ["tool_call_f1", "agent_cost", "agent_turns", "nugget_score", "topic_adherence"]
+    result = rb.score([row], metrics=labels, judge="lexical", **FEW)
+    # The judge of words was asked about the topics, and cannot tell.
+    assert result.scores["status"].tolist() == ["ok", "ok", "ok", "ok", "judge_error"]
+    assert means(result)["answers", "tool_call_f1"] == pytest.approx(2 / 3)
+    assert means(result)["answers", "agent_cost"] == 0.25
+    assert means(result)["answers", "nugget_score"] == 1.0
+
+
+class Noting:
+    """An open judge that has something to say of how it was asked."""
+
+    name = "noting"
+    notes = ("noting was asked without a temperature.",) * 2
+
+    async def __aenter__(self) -> Noting:
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        """Nothing is open."""
+
+    async def ask(self, prompt: Any, **values: Any) -> Any:
+        return prompt.shape(reason="so it is", rating=4)
+
+
+def test_what_a_judge_says_of_how_it_was_asked_stands_on_the_page_once() -> None:
+    result = rb.score(ROWS, metrics="e2e_score", judge=Panel([Noting()]), **FEW)
+    assert page_text(result).count("noting was asked without a temperature.") == 1
