@@ -113,7 +113,7 @@ def overview(folder: Any = None, **options: Any) -> Overview:
     from ragbench.report.run import read_pages
     from ragbench.results import RUN_FOLDER, Overview
     from ragbench.tiers import overview as tier
-    from ragbench.tiers.common import read_options
+    from ragbench.tiers.common import About, read_options
     from ragbench.tiers.project import open_project
 
     settings = open_project()
@@ -123,11 +123,13 @@ def overview(folder: Any = None, **options: Any) -> Overview:
     request = request.model_copy(update=missing)
     newest = os.environ.get(RUN_FOLDER) or settings.path(settings.reports_folder) / "latest"
     place = Path(folder or newest)
-    frames, about = tier.read_run(request, place, settings)
+    statement = tier.read_run(request, place, settings)
+    records = tier.read_records(place)
+    datasets = dict.fromkeys(record["about"]["dataset"] for record in records)
     language = load_language(request.language)
     pages = read_pages(place, language, Overview.NAME)
-    statement = tier.state(request, frames)
-    return Overview(request, frames, statement, about, language, folder=place, pages=pages)
+    measured = (request, statement, statement, About(", ".join(datasets)), language)
+    return Overview(*measured, folder=place, pages=pages, records=records)
 
 
 def tier1(

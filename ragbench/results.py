@@ -37,6 +37,7 @@ class Result:
     TITLE: ClassVar[str] = ""  # the question that it answers
     SUMMARY: ClassVar[str] = "comparison.answer comparison.forests comparison.main_numbers"
     PARTS: ClassVar[str] = ""
+    TABLE: ClassVar[str] = "comparison.all_numbers"
 
     request: Any
     frames: Any
@@ -128,9 +129,7 @@ class Result:
 
     def to_latex(self) -> str:
         """Return the table of all numbers for a paper, with booktabs."""
-        from ragbench.views import comparison
-
-        return comparison.all_numbers(self).to_latex(self.NAME)
+        return self.draw(self.TABLE)[0].to_latex(self.NAME)
 
     def keep(self) -> None:
         """Write the frames into the folder of the run that executes this notebook, if one does."""
@@ -253,6 +252,7 @@ class Tier0(Result):
     NAME = "tier0_embeddings"
     TITLE = mark("Tier 0 · What shape do the embeddings have?")
     SUMMARY = "embeddings.answer embeddings.distances embeddings.numbers"
+    TABLE = "embeddings.numbers"
     PARTS = """
         embeddings.answer
         embeddings.facts
@@ -261,8 +261,7 @@ class Tier0(Result):
         embeddings.spectrum
         embeddings.numbers
         embeddings.pictures
-        embeddings.closest
-        embeddings.outliers
+        embeddings.texts
         embeddings.method
         embeddings.limits
         comparison.provenance
@@ -273,6 +272,11 @@ class Tier0(Result):
         """The embedders, in the order in which they were named."""
         return list(self.request.embedders)
 
+    @property
+    def scores(self) -> pd.DataFrame:
+        """A row an embedder and text: its mean distances, see `Frames.distances`."""
+        return self.frames.distances
+
 
 class TierJudge(Result):
     """Is the judge any good?"""
@@ -280,6 +284,7 @@ class TierJudge(Result):
     NAME = "tier_judge"
     TITLE = mark("Judge · Is the judge any good?")
     SUMMARY = "judges.answer judges.forest judges.numbers"
+    TABLE = "judges.numbers"
     PARTS = """
         judges.answer
         judges.facts
@@ -301,6 +306,7 @@ class TierJudgePipeline(Result):
     NAME = "tier_judge_pipeline"
     TITLE = mark("Judge pipeline · Does the production judge decide rightly what is shown?")
     SUMMARY = "decisions.answer decisions.forest decisions.numbers"
+    TABLE = "decisions.numbers"
     PARTS = """
         decisions.answer
         decisions.facts
@@ -321,6 +327,7 @@ class TierUx(Result):
     NAME = "tier_ux"
     TITLE = mark("UX · Would a cache serve people well, and do dialogues hold together?")
     SUMMARY = "ux.answer ux.curve ux.numbers"
+    TABLE = "ux.numbers"
     PARTS = """
         ux.answer
         ux.facts
@@ -342,6 +349,7 @@ class DataSet(Result):
     NAME = "dataset"
     TITLE = mark("Data set · What in the data makes the numbers look better or worse?")
     SUMMARY = "dataset.answer dataset.sizes dataset.findings"
+    TABLE = "dataset.numbers"
     PARTS = """
         dataset.answer
         dataset.facts
@@ -368,6 +376,7 @@ class Sources(Result):
     NAME = "sources"
     TITLE = mark("Sources · Which parts of the knowledge base are used?")
     SUMMARY = "sources.answer sources.topics sources.numbers"
+    TABLE = "sources.numbers"
     PARTS = """
         sources.answer
         sources.facts
@@ -412,7 +421,8 @@ class RealUsers(Result):
 class Overview(Result):
     """Is it good, is it better, and which part fails first?
 
-    folder: of the run. pages: the others, with titles and findings.
+    folder: of the run. pages: the others, with titles and findings. records: what these say of
+    themselves.
     """
 
     NAME: ClassVar[str] = "overview"
@@ -423,11 +433,12 @@ class Overview(Result):
         overview.failures
         overview.differences
     """
+    TABLE: ClassVar[str] = "overview.differences"
     PARTS: ClassVar[str] = """
         overview.verdicts
         overview.answer
         overview.facts
-        comparison.stand_ins
+        overview.stand_ins
         overview.differences
         overview.failures
         overview.thresholds
@@ -442,6 +453,7 @@ class Overview(Result):
     statement: Any
     folder: Path
     pages: list[Any]
+    records: list[Any]
 
     @property
     def titles(self) -> dict[str, str]:
@@ -453,11 +465,6 @@ class Overview(Result):
         titles |= {page.name: page.title for page in self.pages}
         named = [*self.estimates["page"], *self.comparisons["page"]]
         return titles | {name: name for name in named if name not in titles}
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """What is known of the systems, as the index takes it."""
-        return [{"about": asdict(self.about)}]
 
     @property
     def systems(self) -> list[str]:

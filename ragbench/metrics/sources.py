@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.core.metric import metric
+from ragbench.core.progress import progress
 
 MOST_COMPARED = 5_000  # questions on which numbers of topics are compared: each costs a clustering
 CHOICES = tuple(range(2, 21))  # numbers of topics that are compared
@@ -119,10 +120,10 @@ def compare_numbers(matrix: NDArray[np.float64], seed: int) -> dict[int, float]:
         drawn = np.random.default_rng(seed).choice(len(matrix), MOST_COMPARED, replace=False)
         matrix = matrix[np.sort(drawn)]
     most = min(len(np.unique(matrix, axis=0)), len(matrix) - 1)
+    choices = [number for number in CHOICES if number <= most]
     return {
         number: float(silhouette_score(matrix, cluster(matrix, number, seed)))
-        for number in CHOICES
-        if number <= most
+        for number in progress(choices, "grouping questions by topic")
     }
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.core.metric import CATALOGUE, metric
+from ragbench.core.progress import progress
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -233,7 +234,7 @@ class Space:
         sums, squares, greatest = [], 0.0, 0.0
         blocks = pairwise_distances_chunked(self.points, working_memory=WORKING_MEMORY)
         shift = float("nan")
-        for block in blocks:
+        for block in progress(blocks, "measuring pairs"):
             distances = self.of_euclidean(block)
             sums.append(distances.sum(axis=1))
             # Squares of what is left above a rough mean lose no digits.

@@ -6,7 +6,6 @@ The texts are looked over as they are; nothing is retrieved and no model is aske
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -45,6 +44,8 @@ MOST_TOLD = 2_000  # texts of a table whose language is told
 EXPECTED, OTHER = 0.5, 0.9
 # Latin, which terms of science are read as, and Pidgin, which misspelt English is read as.
 NEVER = ("la", "pcm")
+# Of what a data set may have beside its questions the texts that are looked at.
+EXTRA_TEXTS = {"dialogues": "question", "history": "question", "decisions": "answer"}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LETTERS = re.compile(r"[^\W\d_]{2,}")
 
@@ -57,100 +58,98 @@ class Request(Basics):
 class Frames:
     """What was looked at and found.
 
-    lengths: how many texts of a table have so many words (table, words, texts). languages: table,
-    text_id and language, "" where it cannot be told; of the first 2,000 texts of each table.
-    doubts: as of `find_doubts`. duplicates: table, text_id and copy_of. scores: of
-    every question how many of its labels are doubtful.
+    sizes: how many texts a table has, and quantiles of their words (table, texts, q05 … q95).
+    languages: table, text_id and language, "" where it cannot be told; of the first 2,000 texts of
+    each table. doubts: as of `ragbench.data.find_doubts`. duplicates: table, text_id and copy_of.
+    counts: how many there are of what a page names (name, count). findings: how many texts are odd
+    in a way, of how many (kind, count, total). scores: of every question its doubtful labels.
     """
 
     questions: pd.DataFrame
     passages: pd.DataFrame
     labels: pd.DataFrame
-    lengths: pd.DataFrame
+    sizes: pd.DataFrame
     languages: pd.DataFrame
     doubts: pd.DataFrame
     duplicates: pd.DataFrame
+    counts: pd.DataFrame
+    findings: pd.DataFrame
     scores: pd.DataFrame
 
 
-@dataclass(frozen=True)
-class DatasetStatement(Statement):
-    """counts: how many there are (name, count). findings: how many texts are odd in a way, of how
-    many (kind, count, total). sizes: quantiles of the words of every table (table, texts, q05 …).
-    """
-
-    counts: pd.DataFrame
-    findings: pd.DataFrame
-    sizes: pd.DataFrame
-
-
 def measure(request: Request, bench: Workbench) -> Frames:
-    """Look the data set over. Raises NotEnoughError for one without any text."""
+    """Look the data set over: nothing is estimated, the data are no sample of themselves.
+
+    Raises NotEnoughError for a data set without any text.
+    """
     dataset = bench.dataset
     tables = collect_texts(dataset)
     if not tables:
         raise NotEnoughError(f"{dataset.name} has neither passages nor questions")
-    doubts = find_doubts(dataset)
+    languages = tell_languages(tables, dataset.language or bench.language.code)
+    doubts, duplicates = find_doubts(dataset), find_copies(dataset)
+    relevant = dataset.labels.loc[dataset.labels["grade"] > 0, "question_id"]
+    n_labelled = int(dataset.questions["question_id"].isin(relevant).sum())
     return Frames(
         dataset.questions,
         dataset.passages,
         dataset.labels,
-        count_words(tables),
-        tell_languages(tables, dataset.language or bench.language.code),
+        measure_sizes(tables),
+        languages,
         doubts,
-        find_copies(dataset),
+        duplicates,
+        count_all(dataset, n_labelled),
+        count_findings(dataset, doubts, duplicates, languages, n_labelled),
         score(dataset, doubts, bench.language),
     )
+
+
+def state(request: Request, frames: Frames) -> Statement:
+    """State nothing beyond what was counted."""
+    return Statement(ESTIMATES.empty(), COMPARISONS.empty())
 
 
 def collect_texts(dataset: Dataset) -> dict[str, pd.Series]:
     """Return the texts of every table that has any, by id."""
     columns = [
-        ("questions", dataset.questions, "question_id", "text"),
-        ("reference answers", dataset.questions, "question_id", "reference"),
-        ("passages", dataset.passages, "passage_id", "text"),
+        ("questions", dataset.questions, "text"),
+        ("reference answers", dataset.questions, "reference"),
+        ("passages", dataset.passages, "text"),
     ]
-    for name, column in (
-        ("dialogues", "question"),
-        ("history", "question"),
-        ("decisions", "answer"),
-    ):
+    for name, column in EXTRA_TEXTS.items():
         if name in dataset.extras:
-            frame = dataset.extras[name]
-            columns.append((name, frame, str(frame.columns[0]), column))
+            columns.append((name, dataset.extras[name], column))
     tables = {}
-    for table, frame, key, column in columns:
-        texts = frame.set_index(key)[column]
+    for table, frame, column in columns:
+        texts = frame.set_index(str(frame.columns[0]))[column]
         texts = texts[texts.str.strip() != ""]
         if len(texts):
             tables[table] = texts
     return tables
 
 
-def count_words(tables: dict[str, pd.Series]) -> pd.DataFrame:
-    """Return how many texts of each table have so many words."""
-    parts = []
+def measure_sizes(tables: dict[str, pd.Series]) -> pd.DataFrame:
+    """Return how many texts every table has, and quantiles of their words."""
+    rows = []
     for table, texts in tables.items():
-        words, counts = np.unique(texts.str.split().str.len(), return_counts=True)
-        parts.append(pd.DataFrame({"table": table, "words": words, "texts": counts}))
-    return pd.concat(parts, ignore_index=True)
+        words = texts.str.split().str.len()
+        ends = np.quantile(words, QUANTILES, method="inverted_cdf")
+        rows.append((table, len(words), *ends))
+    names = [f"q{100 * share:02.0f}" for share in QUANTILES]
+    return pd.DataFrame(rows, columns=["table", "texts", *names])
 
 
 def tell_languages(tables: dict[str, pd.Series], expected: str) -> pd.DataFrame:
     """Return the language of the first texts of every table, as an ISO 639-1 code."""
     model = language_model()
-    parts = []
+    rows = []
     for table, texts in tables.items():
-        told = texts.iloc[:MOST_TOLD]
-        languages = []
-        for text in told:
+        for text_id, text in texts.iloc[:MOST_TOLD].items():
             code, sureness = model.classify(text[:READ])
             is_told = len(LETTERS.findall(text[:READ])) >= FEWEST_WORDS and code not in NEVER
             needed = EXPECTED if code == expected else OTHER
-            languages.append(code if is_told and sureness >= needed else "")
-        columns = {"table": table, "text_id": told.index, "language": languages}
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+            rows.append((table, text_id, code if is_told and sureness >= needed else ""))
+    return pd.DataFrame(rows, columns=["table", "text_id", "language"])
 
 
 @cache
@@ -184,61 +183,38 @@ def score(dataset: Dataset, doubts: pd.DataFrame, language: Language) -> pd.Data
     return frame_of(rows, SCORES)
 
 
-def state(request: Request, frames: Frames) -> DatasetStatement:
-    """Count what was found. Nothing is estimated: the data are not a sample of themselves."""
-    return DatasetStatement(
-        ESTIMATES.empty(),
-        COMPARISONS.empty(),
-        count_all(frames),
-        count_findings(frames),
-        measure_sizes(frames.lengths),
-    )
-
-
-def count_all(frames: Frames) -> pd.DataFrame:
+def count_all(dataset: Dataset, n_labelled: int) -> pd.DataFrame:
     """Return how many there are of what a page names."""
-    questions = frames.questions
-    is_labelled = questions["question_id"].isin(labelled_ids(frames))
+    questions = dataset.questions
     counts = {
         "questions": len(questions),
         "answerable": int(questions["answerable"].sum()),
-        "labelled": int(is_labelled.sum()),
+        "labelled": n_labelled,
         "with a reference answer": int((questions["reference"] != "").sum()),
         "independent groups": questions["unit"].nunique(),
-        "passages": len(frames.passages),
-        "pages": frames.passages["url"].replace("", np.nan).nunique(),
-        "relevance labels": len(frames.labels),
+        "passages": len(dataset.passages),
+        "pages": len(set(dataset.passages["url"]) - {""}),
+        "relevance labels": len(dataset.labels),
     }
-    return pd.DataFrame({"name": list(counts), "count": list(counts.values())})
+    return pd.DataFrame(counts.items(), columns=["name", "count"])
 
 
-def labelled_ids(frames: Frames) -> Sequence[str]:
-    """Return the questions that have a relevant passage."""
-    return frames.labels.loc[frames.labels["grade"] > 0, "question_id"].unique().tolist()
-
-
-def count_findings(frames: Frames) -> pd.DataFrame:
+def count_findings(
+    dataset: Dataset,
+    doubts: pd.DataFrame,
+    duplicates: pd.DataFrame,
+    languages: pd.DataFrame,
+    n_labelled: int,
+) -> pd.DataFrame:
     """Return how many texts are odd in every way that was looked for, those with none too."""
-    n_labelled = len(labelled_ids(frames))
-    by_kind = frames.doubts.groupby("kind")["question_id"].nunique()
+    by_kind = doubts.groupby("kind")["question_id"].nunique()
     rows = [(kind, int(by_kind.get(kind, 0)), n_labelled) for kind in KINDS]
-    tables = (("questions", frames.questions), ("passages", frames.passages))
-    for kind, (table, texts) in zip(COPIES, tables, strict=True):
-        rows.append((kind, int((frames.duplicates["table"] == table).sum()), len(texts)))
-    usual = frames.languages["language"].replace("", np.nan).mode()
-    for kind, (table, _) in zip(LANGUAGES, tables, strict=True):
-        languages = frames.languages.loc[frames.languages["table"] == table, "language"]
-        told = languages[languages != ""]
-        rows.append((kind, int((~told.isin(usual)).sum()), len(told)))
+    totals = {"questions": len(dataset.questions), "passages": len(dataset.passages)}
+    for kind, (table, total) in zip(COPIES, totals.items(), strict=True):
+        rows.append((kind, int((duplicates["table"] == table).sum()), total))
+    told = languages[languages["language"] != ""]
+    is_usual = told["language"].isin(told["language"].mode())
+    for kind, table in zip(LANGUAGES, totals, strict=True):
+        is_there = told["table"] == table
+        rows.append((kind, int((is_there & ~is_usual).sum()), int(is_there.sum())))
     return pd.DataFrame(rows, columns=["kind", "count", "total"])
-
-
-def measure_sizes(lengths: pd.DataFrame) -> pd.DataFrame:
-    """Return quantiles of the words of every table."""
-    rows = []
-    for table, members in lengths.groupby("table", sort=False):
-        words = np.repeat(members["words"], members["texts"])
-        ends = np.quantile(words, QUANTILES, method="inverted_cdf")
-        rows.append((table, len(words), *ends))
-    names = [f"q{100 * share:02.0f}" for share in QUANTILES]
-    return pd.DataFrame(rows, columns=["table", "texts", *names])

@@ -6,20 +6,19 @@ Nothing is measured here: the frames that the other pages of a run have kept are
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragbench.core.bands import choose_set, find_thresholds
 from ragbench.core.errors import NotEnoughError
-from ragbench.core.settings import Settings
+from ragbench.core.settings import Band, Settings
 from ragbench.stats import Statement
-from ragbench.tiers.common import About
 
 NAME = "overview"
 RECORD = "page.json"  # beside the frames of a page, until the manifest has it
@@ -35,48 +34,41 @@ class Request(BaseModel):
 
 
 @dataclass(frozen=True)
-class Frames:
-    """What the pages of a run say: estimates and comparisons with their page, shares of first
-    failures, and thresholds: metric, good, excellent (NaN: no such band), is_lower_better.
-    """
-
-    estimates: pd.DataFrame
-    comparisons: pd.DataFrame
-    shares: pd.DataFrame
-    thresholds: pd.DataFrame
-
-
-@dataclass(frozen=True)
 class OverviewStatement(Statement):
-    """bands: estimates that have thresholds, with lowest and highest: the bands in which their
-    interval begins and ends, as places in `ragbench.core.bands.LEVELS`. shares: as in Frames.
+    """Estimates and comparisons of all pages, with column page; shares: of first failures.
+
+    bands: estimates that have an interval and thresholds: good, excellent (NaN: no such band), and
+    lowest and highest, the bands in which the interval begins and ends, as places in
+    `ragbench.core.bands.LEVELS`.
     """
 
     bands: pd.DataFrame
     shares: pd.DataFrame
 
 
-def read_run(request: Request, folder: Path, settings: Settings) -> tuple[Frames, About]:
+def read_run(request: Request, folder: Path, settings: Settings) -> OverviewStatement:
     """Read what the pages of a run have kept. Raises NotEnoughError where there is none yet."""
-    records = read_records(folder)
-    if not records:
+    if not any(folder.glob("frames/*")):
         raise NotEnoughError(f"{folder} has no page yet: the overview is made after the others")
     estimates = read_frames(folder, "estimates")
-    bands = choose_set(settings, request.threshold_set)
+    bands = hold(estimates, choose_set(settings, request.threshold_set))
+    comparisons, shares = read_frames(folder, "comparisons"), read_frames(folder, "shares")
+    return OverviewStatement(estimates, comparisons, bands, shares)
+
+
+def hold(estimates: pd.DataFrame, bands: Mapping[str, Band]) -> pd.DataFrame:
+    """Hold every estimate against the thresholds of its metric; see OverviewStatement."""
     rows = []
-    for label in estimates["metric"].unique():
-        found = find_thresholds(label, bands)
-        if found is not None:
-            excellent = np.nan if found.excellent is None else found.excellent
-            rows.append((label, found.good, excellent, found.is_lower_better))
-    columns = ["metric", "good", "excellent", "is_lower_better"]
-    frames = Frames(
-        estimates,
-        read_frames(folder, "comparisons"),
-        read_frames(folder, "shares"),
-        pd.DataFrame(rows, columns=columns),
+    for row in estimates.to_dict("records"):
+        found = find_thresholds(row["metric"], bands)
+        if found is not None and not math.isnan(row["low"]):
+            lowest, highest = sorted(found.level(row[end]) for end in ("low", "high"))
+            excellent = math.nan if found.excellent is None else found.excellent
+            ends = {"lowest": lowest, "highest": highest}
+            rows.append({**row, "good": found.good, "excellent": excellent, **ends})
+    return pd.DataFrame(
+        rows, columns=[*estimates.columns, "good", "excellent", "lowest", "highest"]
     )
-    return frames, join_records(records)
 
 
 def read_frames(folder: Path, name: str) -> pd.DataFrame:
@@ -93,40 +85,10 @@ def read_frames(folder: Path, name: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def read_records(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Return by page what the manifest says of it, or will."""
-    records: dict[str, Mapping[str, Any]] = {}
+def read_records(folder: Path) -> list[Mapping[str, Any]]:
+    """Return what the manifest says of every page that measures, or will."""
     manifest = folder / "manifest.json"
-    if manifest.is_file():
-        pages = json.loads(manifest.read_text(encoding="utf-8"))["pages"]
-        records |= {page["name"]: page for page in pages if "about" in page}
+    pages = json.loads(manifest.read_text(encoding="utf-8"))["pages"] if manifest.is_file() else []
     for file in sorted(folder.glob(f"frames/*/{RECORD}")):
-        records[file.parent.name] = json.loads(file.read_text(encoding="utf-8"))
-    records.pop(NAME, None)
-    return records
-
-
-def join_records(records: Mapping[str, Mapping[str, Any]]) -> About:
-    """Say of the run what its pages say of themselves."""
-    abouts = [record["about"] for record in records.values()]
-    datasets = dict.fromkeys(about["dataset"] for about in abouts)
-    systems = {name: text for about in abouts for name, text in about["systems"].items()}
-    stand_ins = dict.fromkeys(name for about in abouts for name in about["stand_ins"])
-    return About(", ".join(datasets), systems=systems, stand_ins=tuple(stand_ins))
-
-
-def state(request: Request, frames: Frames) -> OverviewStatement:
-    """Hold every estimate against the thresholds of its metric: a pure function of the frames."""
-    held = frames.estimates.merge(frames.thresholds, on="metric")
-    sign = np.where(held["is_lower_better"].astype(bool), -1.0, 1.0)
-    ends = []
-    for end in ("low", "high"):
-        value = sign * held[end]
-        # Excellent is above its threshold, good begins at its own.
-        level = (value >= sign * held["good"]).astype(int)
-        ends.append(level.mask(value > sign * held["excellent"], 2))
-    lowest, highest = np.minimum(*ends), np.maximum(*ends)
-    bands = held.assign(lowest=lowest, highest=highest)
-    # Without an interval no band is stated.
-    bands = bands[bands["low"].notna()].reset_index(drop=True)
-    return OverviewStatement(frames.estimates, frames.comparisons, bands, frames.shares)
+        pages.append(json.loads(file.read_text(encoding="utf-8")))
+    return [page for page in pages if "about" in page]

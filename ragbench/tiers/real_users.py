@@ -7,7 +7,6 @@ checked that it holds the answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from ragbench.core.types import Dataset
 from ragbench.stats import mean_intervals
 from ragbench.tiers import tier1_retrieval as tier1
 from ragbench.tiers.common import Options, Workbench, sample_rows
-from ragbench.tiers.words import count_words
+from ragbench.tiers.words import telling_words
 
 # Of one label a question, average precision is mrr and R-precision is hit_rate@1.
 USUAL = ("hit_rate", "mrr", "recall", "precision", "ndcg")
@@ -73,8 +72,8 @@ class Frames(tier1.Frames):
 
 @dataclass(frozen=True)
 class UsersStatement(tier1.RetrievalStatement):
-    """What Tier 1 states; months: users' mean score by month, "" is all; words: word, questions and
-    score; pages: url, shown, score and is_known.
+    """What Tier 1 states; months: users' mean score by month, "" is all; words and pages: word or
+    url, questions and score.
     """
 
     months: pd.DataFrame
@@ -133,11 +132,14 @@ def make_questions(known: pd.DataFrame, dataset: Dataset) -> dict[str, pd.DataFr
 def state(request: Request, frames: Frames) -> UsersStatement:
     """State what Tier 1 states, and how people ask: a pure function of the frames."""
     found = tier1.state(retrieval_request(request), frames)
+    history = frames.history
+    said = telling_words(history["question"].tolist())
+    by_word = history.iloc[said["row"]].assign(word=said["word"].to_numpy())
     return UsersStatement(
         **vars(found),
-        months=estimate_months(request, frames.history),
-        words=score_words(frames.history),
-        pages=score_pages(frames.history),
+        months=estimate_months(request, history),
+        words=score_groups(by_word, "word").head(MOST_WORDS),
+        pages=score_groups(history, "url"),
     )
 
 
@@ -148,9 +150,8 @@ def estimate_months(request: Request, history: pd.DataFrame) -> pd.DataFrame:
         [np.ones(len(history), dtype=bool), *(history["month"] == month for month in months)]
     )
     scores = history["score"].to_numpy(dtype=float)[:, None]
-    # Where somebody scores on another scale, its ends are not known.
-    is_usual = np.isnan(scores) | ((scores >= SCALE[0]) & (scores <= SCALE[1]))
-    bounds = SCALE if is_usual.all() else (-np.inf, np.inf)
+    # Where somebody scores on a wider scale, it ends where the scores do.
+    bounds = np.nanmin([*scores, [SCALE[0]]]), np.nanmax([*scores, [SCALE[1]]])
     frame = mean_intervals(
         np.where(is_within, scores, np.nan),
         history["unit"].to_numpy(),
@@ -161,26 +162,8 @@ def estimate_months(request: Request, history: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(month=[ALL, *months], questions=is_within.sum(axis=0))
 
 
-def score_words(history: pd.DataFrame) -> pd.DataFrame:
-    """Return the words of most questions: in how many, and the mean score of these."""
-    counted = count_words(history["question"].tolist()).head(MOST_WORDS)
-    scores = history["score"].reset_index(drop=True)
-    return pd.DataFrame(
-        {
-            "word": counted["word"],
-            "questions": counted["rows"].map(len),
-            "score": [scores[rows].mean() for rows in counted["rows"]],
-        }
-    )
-
-
-def score_pages(history: pd.DataFrame) -> pd.DataFrame:
-    """Return for how many questions each page was shown, and the mean score of these."""
-    by_page: Any = history[history["url"] != ""].groupby("url")
-    columns = {
-        "shown": ("url", "size"),
-        "score": ("score", "mean"),
-        "is_known": ("is_known", "first"),
-    }
-    pages = by_page.agg(**columns).reset_index()
-    return pages.sort_values(["shown", "url"], ascending=[False, True], ignore_index=True)
+def score_groups(history: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return how many questions share each value of a column, and their mean score."""
+    groups = history[history[name] != ""].groupby(name)
+    counts = groups.agg(questions=("history_id", "size"), score=("score", "mean")).reset_index()
+    return counts.sort_values(["questions", name], ascending=[False, True], ignore_index=True)

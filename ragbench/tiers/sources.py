@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check
 from ragbench.metrics.ranking_frames import add_gains, drop_copies
 from ragbench.metrics.sources import topic_coverage
 from ragbench.stats import Statement, jackknife_intervals
-from ragbench.systems.searching import dense_part
 from ragbench.tiers.answering import usual_embedder
 from ragbench.tiers.common import (
     SystemOptions,
@@ -33,7 +31,8 @@ from ragbench.tiers.common import (
 from ragbench.tiers.words import typical_words
 
 ALONE = "n_alone"  # of a question: passages that no other one retrieves
-COUNTS = ("total_chunks", "used_chunks", "unused_chunks", "n_topics", "total_questions")
+# Numbers without an interval.
+COUNTS = ["total_chunks", "n_topics", "total_questions", "avg_chunks_per_topic"]
 
 
 class Request(SystemOptions):
@@ -43,7 +42,7 @@ class Request(SystemOptions):
     n_topics: int = Field(
         0, ge=0, le=1_000, description="clusters of questions; 0: by the highest silhouette"
     )
-    embedder: str = Field("", description="of questions; empty: that of a system, else as set")
+    embedder: str = Field("", description="of questions; empty: as set, else a local one")
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,8 @@ class Frames:
 @dataclass(frozen=True)
 class SourcesStatement(Statement):
     """uses: for how many questions a system retrieved every passage and page, 0 too: system, unit
-    (passage or page), name, questions; labelled: how many questions have it as relevant.
+    (passage or page), name, questions; labelled: how many questions have it as relevant. Nothing of
+    a system that failed at every question.
     """
 
     uses: pd.DataFrame
@@ -91,7 +91,10 @@ def measure(request: Request, bench: Workbench) -> tuple[Request, Frames, tuple[
     runs = ask_systems(bench.systems, texts, request.k)
     retrieved = drop_copies(retrieved_frame(runs, question_ids, request.k))
     retrieved = add_gains(retrieved, dataset.labels)
-    request, vectors, stand_ins = embed_questions(request, bench, texts)
+    usual = bench.settings.embedder or usual_embedder(bench.settings)
+    ((name, embedder),) = open_embedders(request.embedder, bench, [usual]).items()
+    request = request.model_copy(update={"embedder": name})
+    vectors = embedder.embed(texts, "query")
     topic_ids, coverage = cover_topics(request, vectors, retrieved, question_ids)
     words = [", ".join(found) for found in typical_words(texts, topic_ids.tolist())]
     asked = asked_frame(runs, question_ids)
@@ -105,29 +108,14 @@ def measure(request: Request, bench: Workbench) -> tuple[Request, Frames, tuple[
         coverage,
         score(questions, retrieved, asked),
     )
-    return request, frames, stand_ins
-
-
-def embed_questions(
-    request: Request, bench: Workbench, texts: list[str]
-) -> tuple[Request, NDArray[Any], tuple[str, ...]]:
-    """Return vectors of the questions as they are searched with, else by the embedder of metrics.
-
-    With the request, in which the embedder is named, and who only stands in.
-    """
-    dense = (dense_part(system) for system in bench.systems.values())
-    searching = next((part for part in dense if part is not None), None)
-    if searching is not None and not request.embedder:
-        return request, searching.embed_questions(texts), ()
-    usual = bench.settings.embedder or usual_embedder(bench.settings)
-    ((name, embedder),) = open_embedders(request.embedder, bench, [usual]).items()
-    stand_ins = (f"embedder {name}",) if embedder.is_stand_in else ()
-    request = request.model_copy(update={"embedder": name})
-    return request, embedder.embed(texts, "query"), stand_ins
+    return request, frames, (f"embedder {name}",) if embedder.is_stand_in else ()
 
 
 def cover_topics(
-    request: Request, vectors: NDArray[Any], retrieved: pd.DataFrame, question_ids: Sequence[str]
+    request: Request,
+    vectors: NDArray[np.float32],
+    retrieved: pd.DataFrame,
+    question_ids: Sequence[str],
 ) -> tuple[NDArray[np.int64], pd.DataFrame]:
     """Return the topic of every question, the same for all systems, and what each found of it."""
     # Search by cosine compares directions, exactly of length 1.
@@ -145,28 +133,31 @@ def cover_topics(
 
 def score(questions: pd.DataFrame, retrieved: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
     """Return of every question and system how many passages no other question retrieves."""
-    by_passage = retrieved.groupby(["system", "passage_id"])["question_id"].transform("nunique")
-    alone = retrieved[by_passage == 1].groupby(["system", "question_id"]).size()
-    keys = pd.MultiIndex.from_frame(asked[["system", "question_id"]])
-    units = questions.set_index("question_id")["unit"]
-    has_failed = asked["error"] != ""
-    scores = asked[["system", "question_id"]].assign(
-        metric=ALONE,
-        unit=asked["question_id"].map(units),
-        value=np.where(has_failed, np.nan, alone.reindex(keys).fillna(0).to_numpy(dtype=float)),
-        status=np.where(has_failed, "system_error", "ok"),
-        reason=asked["error"],
-        explanation="",
-    )
-    return check(scores, SCORES)
+    is_alone = ~retrieved.duplicated(["system", "passage_id"], keep=False)
+    alone = retrieved[is_alone].groupby(["system", "question_id"]).size().rename("value")
+    scores = asked.join(alone, on=["system", "question_id"]).fillna({"value": 0.0})
+    scores = scores.merge(questions[["question_id", "unit"]], on="question_id")
+    has_failed = scores["error"] != ""
+    return check(
+        scores.assign(
+            metric=ALONE,
+            value=scores["value"].mask(has_failed),
+            status=np.where(has_failed, "system_error", "ok"),
+            reason=scores["error"],
+            explanation="",
+        ),
+        SCORES,
+    )[SCORES.names]
 
 
 def state(request: Request, frames: Frames) -> SourcesStatement:
     """State how much of the base every system used: a pure function of the frames."""
     parts = [estimate_use(request, frames, system) for system in request.systems]
-    uses = [count_uses(frames, system) for system in request.systems]
+    answered = frames.asked.loc[frames.asked["error"] == "", "system"].unique()
+    uses = [count_uses(frames, system) for system in request.systems if system in answered]
     estimates = check(pd.concat(parts, ignore_index=True), ESTIMATES)
-    return SourcesStatement(estimates, COMPARISONS.empty(), pd.concat(uses, ignore_index=True))
+    together = pd.concat(uses, ignore_index=True) if uses else pd.DataFrame({"questions": []})
+    return SourcesStatement(estimates, COMPARISONS.empty(), together)
 
 
 def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
@@ -176,39 +167,30 @@ def estimate_use(request: Request, frames: Frames, system: str) -> pd.DataFrame:
     one, the number falls by the passages that it alone found (Heltshe and Forrester 1983).
     """
     asked = frames.asked[(frames.asked["system"] == system) & (frames.asked["error"] == "")]
-    used = used_passages(frames, system)
     questions = frames.questions[frames.questions["question_id"].isin(asked["question_id"])]
-    n_units_by_passage = used.groupby("passage_id")["unit"].nunique()
-    found_once = used.drop_duplicates(["passage_id", "unit"]).set_index("passage_id")
-    found_once = found_once[n_units_by_passage.reindex(found_once.index) == 1]
-    units = questions["unit"].unique()
-    alone = found_once["unit"].value_counts().reindex(units, fill_value=0).to_numpy(dtype=float)
+    used = used_passages(frames, system).drop_duplicates(["passage_id", "unit"])
+    is_alone = ~used.duplicated("passage_id", keep=False)
+    alone = used[is_alone].groupby("unit").size().reindex(questions["unit"].unique(), fill_value=0)
     total = len(frames.passages)
     # What a system would use that failed everywhere, nobody knows.
-    n_used = len(n_units_by_passage) if len(questions) else np.nan
-    # Each number with its values without one unit, and its scale.
-    uses = {
-        "utilization_rate": (n_used / total, (n_used - alone) / total, 1.0),
-        "used_chunks": (n_used, n_used - alone, total),
-        "unused_chunks": (total - n_used, total - n_used + alone, total),
-    }
-    topics = frames.coverage[frames.coverage["system"] == system]
-    counts = {
-        "total_chunks": total,
-        "n_topics": len(topics),
-        "total_questions": len(questions),
-        "avg_chunks_per_topic": topics["unique_chunks"].mean() if len(questions) else np.nan,
-    }
-    rows = []
-    for metric, (value, without_one, end) in uses.items():
-        interval = jackknife_intervals(value, without_one[:, None], (0.0, end), request.confidence)
-        rows.append(interval.assign(metric=metric))
-    for metric, value in counts.items():
-        plain = {"value": float(value), "low": np.nan, "high": np.nan, "method": "none"}
-        rows.append(rows[0].assign(metric=metric, **plain))
+    n_used = used["passage_id"].nunique() if len(questions) else np.nan
+    table = jackknife_intervals(
+        [n_used / total, n_used, total - n_used],
+        np.column_stack([(n_used - alone) / total, n_used - alone, total - n_used + alone]),
+        (0.0, [1.0, total, total]),
+        request.confidence,
+    ).assign(metric=["utilization_rate", "used_chunks", "unused_chunks"])
+    topics = frames.coverage.loc[frames.coverage["system"] == system, "unique_chunks"]
+    counts = pd.DataFrame({"metric": COUNTS, "method": "none", "level": request.level})
+    counts["value"] = [
+        total,
+        len(topics),
+        len(questions),
+        topics.mean() if len(questions) else np.nan,
+    ]
+    told = {"system": system, "n": len(questions), "n_units": len(alone), "seed": request.seed}
     n_failed = len(frames.questions) - len(questions)
-    table = pd.concat(rows, ignore_index=True)
-    return table.assign(system=system, n=len(questions), n_unmeasured=n_failed)
+    return pd.concat([table, counts], ignore_index=True).assign(n_unmeasured=n_failed, **told)
 
 
 def used_passages(frames: Frames, system: str) -> pd.DataFrame:
@@ -219,23 +201,18 @@ def used_passages(frames: Frames, system: str) -> pd.DataFrame:
 
 
 def count_uses(frames: Frames, system: str) -> pd.DataFrame:
-    """Count for how many questions every passage and page was retrieved, and is labelled.
-
-    Of a system that failed at every question nothing is counted.
-    """
-    asked = frames.asked[frames.asked["system"] == system]
-    if (asked["error"] != "").all():
-        return pd.DataFrame({"system": [], "unit": [], "name": [], "questions": [], "labelled": []})
+    """Count for how many questions every passage and page was retrieved, and is labelled."""
     used = used_passages(frames, system)
-    urls = frames.passages.set_index("passage_id")["url"]
-    relevant = frames.labels[frames.labels["grade"] > 0]
-    relevant = relevant.assign(url=relevant["passage_id"].map(urls))
+    relevant = frames.labels[frames.labels["grade"] > 0].merge(frames.passages, on="passage_id")
     parts = []
     for unit, column in (("passage", "passage_id"), ("page", "url")):
-        names = frames.passages[column].unique()
-        counts = used.groupby(column)["question_id"].nunique().reindex(names, fill_value=0)
-        labelled = relevant.groupby(column)["question_id"].nunique().reindex(names, fill_value=0)
-        columns = {"name": names, "questions": counts.to_numpy(), "labelled": labelled.to_numpy()}
-        table = pd.DataFrame({"system": system, "unit": unit, **columns})
-        parts.append(table[table["name"] != ""])
+        names = pd.Index(frames.passages[column].unique(), name="name").drop("", errors="ignore")
+        table = pd.DataFrame(
+            {
+                "questions": used.groupby(column)["question_id"].nunique(),
+                "labelled": relevant.groupby(column)["question_id"].nunique(),
+            },
+            index=names,
+        )
+        parts.append(table.fillna(0).astype(int).reset_index().assign(system=system, unit=unit))
     return pd.concat(parts, ignore_index=True)

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragbench.core.errors import BenchError, NotEnoughError
-from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check
+from ragbench.core.frames import COMPARISONS, ESTIMATES, check
 from ragbench.core.progress import bar
 from ragbench.core.types import Dataset
 from ragbench.metrics.space import EPSILON, VARIANCE_SHARE, Space, measure_space
 from ragbench.stats import (
     Confidence,
     Statement,
-    mean_intervals,
     pairwise_intervals,
     statistic_intervals,
 )
@@ -34,10 +33,12 @@ FEWEST = 3  # texts: of two there is one distance
 FEWEST_PICTURED = 12  # texts: fewer have no neighbourhood that a picture could keep
 UMAP_NEIGHBOURS = 15  # the balance of near and far that its authors begin with
 MOST_COMPONENTS = 400  # points of the spectrum's curve
-FEWEST_BINS, MOST_BINS = 6, 60  # of the distances to nearest neighbours
+MOST_BINS = 60  # of the distances to nearest neighbours
 POSITIVE = (0.0, np.inf)
-# The value of every text that a mean is taken of, by the column of `Frames.distances`.
-MEANS = {"avg_nn_distance": "nearest", "avg_spread": "centroid", "avg_pairwise_distance": "others"}
+BOOTSTRAPPED = (
+    "avg_nn_distance", "avg_spread", "std_nn_distance", "spread_std", "density_score",
+)  # fmt: skip
+OVER_PAIRS = ("avg_pairwise_distance", "std_pairwise_distance")
 # What a picture's coordinates are called, by their number.
 AXES = {2: ["x2", "y2"], 3: ["x3", "y3", "z3"]}
 Array = NDArray[np.float64]
@@ -77,15 +78,6 @@ class Frames:
     outliers: pd.DataFrame
     projection: pd.DataFrame
 
-    @property
-    def scores(self) -> pd.DataFrame:
-        """What the means are of, as `ragbench.core.frames.SCORES`: a row a text and measure."""
-        renamed = {column: metric for metric, column in MEANS.items()}
-        wide = self.distances.rename(columns={"text_id": "question_id", **renamed})
-        scores = wide.melt(["system", "question_id"], list(MEANS), "metric", "value")
-        told = {"unit": scores["question_id"], "status": "ok", "reason": "", "explanation": ""}
-        return check(scores.assign(**told), SCORES)
-
 
 @dataclass(frozen=True)
 class GivenVectors:
@@ -106,34 +98,13 @@ class GivenVectors:
         return "vectors that were handed over"
 
 
-def read_source(source: Any, texts: Any = None) -> tuple[Any, dict[str, GivenVectors]]:
-    """Tell texts from vectors: return documents, or a data set, and the vectors by name.
-
-    source: a Dataset, texts (a list, {id: text} or a frame), an array of vectors (texts, width), or
-    {name: array}. texts: what vectors stand for; without any, they are numbered.
-    """
-    named = source if isinstance(source, Mapping) else {"vectors": source}
-    if isinstance(source, Dataset) or not all(map(is_matrix, named.values())):
-        if texts is not None:
-            raise BenchError("texts= names what vectors stand for; here are texts, and no vectors")
-        return source, {}
-    given = {
-        str(name): GivenVectors(str(name), np.asarray(vectors, dtype=float))
-        for name, vectors in named.items()
+def name_vectors(vectors: Any) -> dict[str, GivenVectors]:
+    """Return vectors by name. vectors: an array (texts, width), or {name: array}."""
+    named = vectors if isinstance(vectors, Mapping) else {"vectors": vectors}
+    return {
+        str(name): GivenVectors(str(name), np.asarray(rows, dtype=float))
+        for name, rows in named.items()
     }
-    n_vectors = len(next(iter(given.values())).vectors)
-    return texts if texts is not None else [f"{n + 1}" for n in range(n_vectors)], given
-
-
-def is_matrix(value: Any) -> bool:
-    """Whether it is a table of numbers."""
-    if isinstance(value, str | bytes | Dataset | pd.DataFrame):
-        return False
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        return False
-    return array.ndim == 2 and array.dtype.kind in "fiu"
 
 
 def measure(request: Request, bench: Workbench, embedders: Mapping[str, Any]) -> Frames:
@@ -220,8 +191,7 @@ def count_dimensions(sums: Array) -> Array:
 def count_distances(space: Space) -> pd.DataFrame:
     """Count the distances to nearest neighbours, and those of all pairs, in classes."""
     nearest = space.neighbor_distances.ravel()
-    n_bins = len(np.histogram_bin_edges(nearest, bins="auto")) - 1
-    counts, edges = np.histogram(nearest, bins=int(np.clip(n_bins, FEWEST_BINS, MOST_BINS)))
+    counts, edges = np.histogram(nearest, bins=min(MOST_BINS, 1 + int(len(nearest) ** 0.5)))
     parts = []
     for kind, number, ends in (
         ("nearest", counts, edges),
@@ -300,53 +270,37 @@ def state(request: Request, frames: Frames) -> Statement:
     A count, a greatest and a least distance have no interval.
     """
     parts = []
-    for system in frames.spaces["system"].unique():
+    for system, spaces in frames.spaces.groupby("system", sort=False):
         rows = frames.distances[frames.distances["system"] == system]
-        values = frames.spaces[frames.spaces["system"] == system].set_index("metric")["value"]
-        intervals = estimate_space(rows, request.confidence)
         dimensions = frames.dimensions[frames.dimensions["system"] == system]
-        intervals["effective_dimensionality"] = dimensions.iloc[0]
-        # What has no interval has everything else in common with a mean.
-        plain = intervals["avg_spread"].to_dict() | {"low": np.nan, "high": np.nan}
-        plain["method"] = "none"
-        for metric, value in values.drop("width").items():
-            estimate = dict(intervals.get(metric, plain))
-            parts.append(estimate | {"system": system, "metric": metric, "value": value})
-    estimates = pd.DataFrame(parts).drop(columns=["at_lowest", "at_highest"])
-    return Statement(check(estimates, ESTIMATES), COMPARISONS.empty())
+        intervals = pd.concat([*estimate_space(rows, request.confidence), dimensions])
+        intervals.index = pd.Index([*BOOTSTRAPPED, *OVER_PAIRS, "effective_dimensionality"])
+        values = spaces.set_index("metric")["value"].drop("width")
+        table = intervals[["low", "high", "method"]].reindex(values.index)
+        told = {"level": request.level, "n_unmeasured": 0, "seed": request.seed, "system": system}
+        table = table.assign(value=values, n=len(rows), n_units=len(rows), **told)
+        parts.append(table.fillna({"method": "none"}).rename_axis("metric").reset_index())
+    return Statement(check(pd.concat(parts, ignore_index=True), ESTIMATES), COMPARISONS.empty())
 
 
-def estimate_space(distances: pd.DataFrame, confidence: Confidence) -> dict[str, pd.Series]:
-    """Return the estimate of every measure that has an interval, by its name."""
+def estimate_space(distances: pd.DataFrame, confidence: Confidence) -> list[pd.DataFrame]:
+    """Return the estimates of BOOTSTRAPPED, drawing texts again, and of OVER_PAIRS."""
     near, near_squares, centroid, others, others_squares = (
         distances[name].to_numpy()
         for name in ("nearest", "nearest_squares", "centroid", "others", "others_squares")
     )
-    means = mean_intervals(np.column_stack([near, centroid]), None, POSITIVE, confidence)
-    pairs = pairwise_intervals(others, others_squares, confidence)
-    density = means.iloc[0].copy()
-    # The inverse of a mean has the inverse of its ends, turned over; of 0 there is none.
-    ends = 1 / (means.loc[0, ["high", "low"]] + EPSILON)
-    density["low"], density["high"] = ends if means.loc[0, "low"] > 0 else (np.nan, np.nan)
-    return {
-        "avg_nn_distance": means.iloc[0],
-        "std_nn_distance": estimate_deviation(near, near_squares, confidence),
-        "density_score": density,
-        "avg_spread": means.iloc[1],
-        "spread_std": estimate_deviation(centroid, centroid**2, confidence),
-        "avg_pairwise_distance": pairs.iloc[0],
-        "std_pairwise_distance": pairs.iloc[1],
-    }
+    # Squares of what is left above a mean lose no digits.
+    shift, middle = near.mean(), centroid.mean()
+    near_parts = [near - shift, near_squares - 2 * shift * near + shift**2]
+    centroid_parts = [centroid - middle, (centroid - middle) ** 2]
 
+    def measure_sums(sums: Array) -> Array:
+        means = sums[:, 1:] / sums[:, :1]
+        near_mean, centroid_mean = means[:, 0] + shift, means[:, 2] + middle
+        deviations = np.sqrt(np.maximum(means[:, [1, 3]] - means[:, [0, 2]] ** 2, 0.0))
+        density = 1 / (near_mean + EPSILON)
+        return np.column_stack([near_mean, centroid_mean, deviations, density])
 
-def estimate_deviation(means: Array, squares: Array, confidence: Confidence) -> pd.Series:
-    """Estimate the standard deviation of values, given mean and mean square of every text's."""
-    centred = means - means.mean()  # small squares lose no digits
-    within = np.maximum(squares - means**2, 0.0)
-    parts = np.column_stack([centred, within + centred**2, np.ones(len(means))])
-
-    def deviation(sums: Array) -> Array:
-        shift, square = sums[:, 0] / sums[:, 2], sums[:, 1] / sums[:, 2]
-        return np.sqrt(np.maximum(square - shift**2, 0.0))
-
-    return statistic_intervals(parts, deviation, None, POSITIVE, confidence).iloc[0]
+    parts = np.column_stack([np.ones(len(near)), *near_parts, *centroid_parts])
+    drawn = statistic_intervals(parts, measure_sums, None, POSITIVE, confidence)
+    return [drawn, pairwise_intervals(others, others_squares, confidence)]

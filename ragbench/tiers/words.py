@@ -37,43 +37,30 @@ ASKING = """
 EMPTY = FUNCTION_WORDS | frozenset(fold(ASKING).split())
 
 
-def telling_words(text: str) -> list[str]:
-    """Return the words of a text that carry a subject: no numbers, no words of asking."""
-    spelled = (word for word in words(text) if len(word) >= SHORTEST and word[0].isalpha())
-    return [word for word in spelled if word not in EMPTY]
+def telling_words(texts: Sequence[str]) -> pd.DataFrame:
+    """Return which text says which word: columns row and word, each word once a text.
 
-
-def count_words(texts: Sequence[str]) -> pd.DataFrame:
-    """Return in which texts each word stands, forms of one stem together: word and rows.
-
-    word: the most frequent form. rows: positions of the texts. The word of most texts first.
+    No numbers and no words of asking. Forms of one stem go by the most frequent of them.
     """
-    pairs = [
-        (row, word, stem(word)) for row, text in enumerate(texts) for word in telling_words(text)
-    ]
-    if not pairs:
-        return pd.DataFrame({"word": [], "rows": []})
-    frame = pd.DataFrame(pairs, columns=["row", "word", "stem"])
-    by_stem = frame.groupby("stem")
-    forms = by_stem["word"].agg(
-        lambda forms: forms.value_counts().sort_index(kind="stable").idxmax()
-    )
-    rows = by_stem["row"].unique().map(list)
-    table = pd.DataFrame({"word": forms, "rows": rows})
-    order = np.lexsort((table["word"], -table["rows"].map(len)))
-    return table.iloc[order].reset_index(drop=True)
+    said = []
+    for row, text in enumerate(texts):
+        for word in words(text):
+            if len(word) >= SHORTEST and word[0].isalpha() and word not in EMPTY:
+                said.append((row, word, stem(word)))
+    frame = pd.DataFrame(said, columns=["row", "word", "stem"])
+    forms = frame.groupby("stem")["word"].agg(lambda form: form.mode().iloc[0])
+    frame["word"] = frame["stem"].map(forms)
+    return frame.drop_duplicates(["row", "word"])[["row", "word"]]
 
 
 def typical_words(texts: Sequence[str], topic_ids: Sequence[int], most: int = 4) -> list[list[str]]:
     """Return for every topic the words that are far more frequent in it than elsewhere."""
-    table = count_words(texts)
+    said = telling_words(texts)
     sizes = np.bincount(topic_ids)
-    counts = np.zeros((len(table), len(sizes)))
-    for place, rows in enumerate(table["rows"]):
-        counts[place] = np.bincount(np.asarray(topic_ids)[rows], minlength=len(sizes))
+    counts = pd.crosstab(said["word"], np.asarray(topic_ids)[said["row"]])
+    counts = counts.reindex(columns=range(len(sizes)), fill_value=0)
     inside = counts / sizes
-    outside = (counts.sum(axis=1, keepdims=True) - counts) / np.maximum(len(texts) - sizes, 1)
+    outside = (-counts).add(counts.sum(axis=1), axis=0) / np.maximum(len(texts) - sizes, 1)
     # How often a word is said, by how much it tells the topic from the others.
     weights = inside * np.log((inside + RARE) / (outside + RARE))
-    order = np.argsort(-weights, axis=0, kind="stable")[:most]
-    return [[table["word"][place] for place in column] for column in order.T]
+    return [weights[topic].nlargest(most).index.tolist() for topic in weights]

@@ -50,9 +50,9 @@ def answer(result: Any) -> Part:
     """The finding: what makes numbers better or worse, and how many questions can be answered."""
     language = result.language
     _ = language.translate
-    found = result.statement.findings
+    found = result.frames.findings
     found = found[found["count"] > 0]
-    counts = result.statement.counts.set_index("name")["count"]
+    counts = result.frames.counts.set_index("name")["count"]
     text = _("Nothing was found that makes numbers look better or worse than they are.")
     if len(found):
         told = [
@@ -85,7 +85,7 @@ def count_text(count: int, total: int, language: Any) -> str:
 def facts(result: Any) -> Part:
     """How large the data set is, in one line."""
     _ = result.language.translate
-    counts = result.statement.counts.set_index("name")["count"]
+    counts = result.frames.counts.set_index("name")["count"]
     shown = ("questions", "passages", "pages", "independent groups")
     named = {_(name): result.language.count(int(counts[name])) for name in shown}
     return comparison.about_facts(result, named)
@@ -95,7 +95,7 @@ def findings(result: Any) -> Part:
     """All that was looked for, with how often it was found and what it does."""
     language = result.language
     _ = language.translate
-    frame = result.statement.findings
+    frame = result.frames.findings
     table = pd.DataFrame(
         {
             _("found"): [language.count(count) for count in frame["count"]],
@@ -143,7 +143,7 @@ def sizes(result: Any) -> Part:
     """How many words the texts have: a box a table."""
     language = result.language
     _ = language.translate
-    frame = result.statement.sizes
+    frame = result.frames.sizes
     figure = new_figure(90 + BOX_HEIGHT * len(frame), language)
     names = [_(TABLES[table]) for table in frame["table"]]
     figure.add_box(
@@ -176,7 +176,7 @@ def numbers(result: Any) -> Part:
     _ = language.translate
     told = result.frames.languages
     rows = []
-    for row in result.statement.sizes.itertuples():
+    for row in result.frames.sizes.itertuples():
         codes = told.loc[told["table"] == row.table, "language"].replace("", _("not told"))
         shares = [
             f"{code} {language.percent(share)}"
@@ -185,9 +185,9 @@ def numbers(result: Any) -> Part:
         words = [f"{words:.0f}" for words in (row.q05, row.q50, row.q95)]
         rows.append((language.count(row.texts), *words, ", ".join(shares)))
     columns = [_("texts"), _("words, 5 %"), _("median"), "95 %", _("languages")]
-    names = [_(TABLES[table]) for table in result.statement.sizes["table"]]
+    names = [_(TABLES[table]) for table in result.frames.sizes["table"]]
     sizes = pd.DataFrame(rows, columns=columns, index=names)
-    counts = result.statement.counts.set_index("name")["count"].reindex(list(COUNTS))
+    counts = result.frames.counts.set_index("name")["count"].reindex(list(COUNTS))
     others = ", ".join(f"{_(name)} {language.count(int(count))}" for name, count in counts.items())
     note = _(
         "The language of a text of fewer than five words is not told, nor where a model of 97 "

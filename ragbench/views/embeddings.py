@@ -19,8 +19,7 @@ from ragbench.views.questions import clip
 COUNTS = ("total_samples", "effective_dimensionality")
 DISTANCES = {"euclidean": mark("Euclidean distance"), "cosine": mark("cosine distance, 1 − cosine")}
 MOST_GROUPS = 6  # that a picture has colours for
-LONGEST_SHOWN = 80  # characters of a text in a list
-LONGEST_POINTED = 80  # and of one that is pointed at
+LONGEST = 80  # characters of a text in a list, or of one that is pointed at
 LAST = 2_000  # in a legend, whose names have rank 1,000
 
 
@@ -134,18 +133,13 @@ def spectrum(result: Any) -> Part:
     styles = system_styles(result.systems)
     dimensions = space_values(result, "effective_dimensionality")
     for system, rows in result.frames.spectrum.groupby("system", sort=False):
-        texts = [
-            f"{n}: {language.percent(share)}"
-            for n, share in rows[["components", "share"]].to_numpy()
-        ]
         figure.add_scatter(
             name=system,
             x=rows["components"],
             y=rows["share"],
             mode="lines",
             line={"color": styles[system].colour, "width": 2},
-            customdata=texts,
-            hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
+            hovertemplate="%{fullData.name} · %{x}: %{y:.0%}<extra></extra>",
             showlegend=len(result.systems) > 1,
         )
     figure.add_scatter(
@@ -160,15 +154,9 @@ def spectrum(result: Any) -> Part:
     figure.update_xaxes(type="log", title_text=_("principal components"), showline=True, dtick=1)
     figure.update_yaxes(title_text=_("share of the variance"), tickformat=".0%", rangemode="tozero")
     widths = space_values(result, "width")
-    counts = {
-        name: _("{dimensions} of {width}").format(
-            dimensions=f"{n:.0f}", width=f"{widths[name]:.0f}"
-        )
-        for name, n in dimensions.items()
-    }
-    title = _("Dimensions that hold 95 % of the variance: {counts}").format(
-        counts=by_system(counts)
-    )
+    counts = {name: f"{n:.0f} / {widths[name]:.0f}" for name, n in dimensions.items()}
+    title = _("Dimensions that hold 95 % of the variance: {counts}")
+    title = title.format(counts=by_system(counts))
     n_texts = len(result.frames.texts)
     note = _("{texts} texts span at most {dimensions} dimensions, however wide their vectors are.")
     note = note.format(texts=n_texts, dimensions=n_texts - 1)
@@ -246,7 +234,7 @@ def picture(result: Any, system: str, rows: pd.DataFrame, n_axes: int) -> Part:
 def add_points(figure: Any, name: str, rows: pd.DataFrame, n_axes: int, style: Style) -> None:
     """Add the texts of one group to a picture."""
     places = dict(zip("xyz", (rows[axis] for axis in AXES[n_axes]), strict=False))
-    texts = [clip(text, LONGEST_POINTED) for text in rows["text"]]
+    texts = [clip(text, LONGEST) for text in rows["text"]]
     look = {"color": style.colour, "size": 7 if n_axes == 2 else 4, "opacity": 0.8}
     shared = {
         "name": name,
@@ -261,40 +249,39 @@ def add_points(figure: Any, name: str, rows: pd.DataFrame, n_axes: int, style: S
         figure.add_scatter(marker={"symbol": style.symbol, **look}, **shared)
 
 
-def closest(result: Any) -> Part:
-    """The closest pairs of texts of every embedder."""
+def texts(result: Any) -> list[Part]:
+    """The closest pairs of texts of every embedder, and those whose neighbours are farthest."""
     _ = result.language.translate
-    note = _(
+    closest = _(
         "Texts that are nearly the same take each other's places in rankings. Read both before "
         "you delete one."
     )
-    names = {"first": _("text"), "second": _("its neighbour")}
-    return text_list(result, result.frames.closest, names, _("The closest texts"), note)
-
-
-def outliers(result: Any) -> Part:
-    """The texts whose neighbours are farthest away."""
-    _ = result.language.translate
-    note = _("A text far from all others is a subject of its own, or noise.")
-    names = {"text_id": _("text"), "nearest": _("its nearest neighbour")}
-    return text_list(result, result.frames.outliers, names, _("The most isolated texts"), note)
+    farthest = _("A text far from all others is a subject of its own, or noise.")
+    frames = result.frames
+    return [
+        text_list(result, frames.closest, "first", "second", _("The closest texts"), closest),
+        text_list(
+            result, frames.outliers, "text_id", "nearest", _("The most isolated texts"), farthest
+        ),
+    ]
 
 
 def text_list(
-    result: Any, frame: pd.DataFrame, names: dict[str, str], title: str, note: str
+    result: Any, frame: pd.DataFrame, first: str, second: str, title: str, note: str
 ) -> Part:
-    """A table of texts with a distance. names: columns of ids, as they are headed."""
-    texts = result.frames.texts.set_index("text_id")["text"]
-    columns = {
-        heading: [clip(texts[text_id], LONGEST_SHOWN) for text_id in frame[column]]
-        for column, heading in names.items()
-    }
-    distance = result.language.translate("distance")
-    columns[distance] = [result.language.number(value) for value in frame["distance"]]
-    table = pd.DataFrame(columns)
+    """A table of two texts with their distance. first, second: columns of ids."""
+    _ = result.language.translate
+    shown = result.frames.texts.set_index("text_id")["text"].map(lambda text: clip(text, LONGEST))
+    table = pd.DataFrame(
+        {
+            _("text"): frame[first].map(shown),
+            _("its nearest neighbour"): frame[second].map(shown),
+            _("distance"): frame["distance"].map(result.language.number),
+        }
+    )
     if len(result.systems) > 1:
         # An embedder heads its rows once.
-        table.index = frame["system"].where(~frame.duplicated("system"), "").to_list()
+        table.index = pd.Index(frame["system"].mask(frame.duplicated("system"), ""))
     return Part(table, title=title, note=note, is_folded=len(table) > comparison.MOST_SHOWN)
 
 

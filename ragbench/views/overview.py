@@ -153,6 +153,11 @@ def cards(result: Any) -> Part | None:
     return Part(index.cards_html(result.pages, result.language))
 
 
+def stand_ins(result: Any) -> Part | None:
+    """Who only stands in for a model on any page; None where nobody does."""
+    return index.stand_ins_part(result.records, result.language)
+
+
 def systems(result: Any) -> Part | None:
     """What each system is; None without any."""
     return index.systems_part(result.records, result.language)

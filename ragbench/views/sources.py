@@ -11,14 +11,14 @@ from ragbench.core.language import NOTHING, mark
 from ragbench.core.metric import CATALOGUE
 from ragbench.report.figures import new_figure, system_styles
 from ragbench.report.parts import Part, trusted
-from ragbench.tiers.sources import COUNTS
 from ragbench.views import comparison
 from ragbench.views.questions import clip
 
 ROW_HEIGHT = 26  # pixels of a topic
-MOST_LISTED = 100  # passages, or pages
+MOST_LISTED = 30  # passages, or pages; the frame `uses` has all
 LONGEST_SHOWN = 130  # characters of a passage
 SHOWN_WORDS = 3  # of a topic
+WHOLE = ("total_chunks", "used_chunks", "unused_chunks", "n_topics", "total_questions")
 # What the numbers are that the catalogue has no entry of.
 WORDS = {
     "n_topics": mark("How many topics the questions were grouped into."),
@@ -67,7 +67,7 @@ def answer(result: Any) -> Part:
 
 def number_text(row: Any, metric: str, language: Any) -> str:
     """A number with its interval; counts without digits."""
-    digits = 0 if metric in COUNTS else 3
+    digits = 0 if metric in WHOLE else 3
     return language.interval(row["value"], row["low"], row["high"], digits)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -97,9 +97,30 @@ def months(result: Any) -> Part | None:
 
 def words(result: Any) -> Part | None:
     """The words of most questions, without those of asking; None where there are none."""
+    _ = result.language.translate
+    frame = result.statement.words
+    title = _("What people ask about: {words}").format(words=", ".join(frame["word"].head(5)))
+    note = _("Forms of one word together, without words of grammar and of asking.")
+    return score_table(result, frame, frame["word"], title, note)
+
+
+def pages(result: Any) -> Part | None:
+    """The pages that were shown most, and how users scored these answers; None without any."""
+    _ = result.language.translate
+    frame = result.statement.pages
+    shown = frame.head(MOST_PAGES)
+    titles = result.frames.passages.drop_duplicates("url").set_index("url")["title"]
+    names = [titles.get(url, "") or url for url in shown["url"]]
+    note = _("{shown} of {total} pages.").format(shown=len(shown), total=len(frame))
+    return score_table(result, shown, names, _("Pages that were shown most"), note)
+
+
+def score_table(
+    result: Any, frame: pd.DataFrame, names: Sequence[str], title: str, note: str
+) -> Part | None:
+    """How many questions have a word or page in common, and their mean score."""
     language = result.language
     _ = language.translate
-    frame = result.statement.words
     if frame.empty:
         return None
     n_logged = len(result.frames.history)
@@ -107,43 +128,11 @@ def words(result: Any) -> Part | None:
         {
             _("questions"): [language.count(n) for n in frame["questions"]],
             _("share"): [language.percent(n / n_logged) for n in frame["questions"]],
-            _("mean score"): [score_text(score, language) for score in frame["score"]],
+            _("mean score"): [language.number(score, 2) for score in frame["score"]],
         },
-        index=list(frame["word"]),
+        index=list(names),
     )
-    leading = ", ".join(frame["word"].head(5))
-    return Part(
-        table,
-        title=_("What people ask about: {words}").format(words=leading),
-        note=_("Forms of one word together, without words of grammar and of asking."),
-        is_folded=True,
-    )
-
-
-def score_text(score: float, language: Any) -> str:
-    """A mean score; a dash where nobody scored."""
-    return language.number(score, 2 if not math.isnan(score) else 0)
-
-
-def pages(result: Any) -> Part | None:
-    """The pages that were shown most, and how users scored these answers."""
-    language = result.language
-    _ = language.translate
-    frame = result.statement.pages
-    if frame.empty:
-        return None
-    titles = result.frames.passages.drop_duplicates("url").set_index("url")["title"]
-    shown = frame.head(MOST_PAGES)
-    table = pd.DataFrame(
-        {
-            _("shown"): [language.count(n) for n in shown["shown"]],
-            _("mean score"): [score_text(score, language) for score in shown["score"]],
-            _("in the data set"): [_("yes") if known else _("no") for known in shown["is_known"]],
-        },
-        index=[titles.get(url, "") or url for url in shown["url"]],
-    )
-    note = _("{shown} of {total} pages.").format(shown=len(shown), total=len(frame))
-    return Part(table, title=_("Pages that were shown most"), note=note, is_folded=True)
+    return Part(table, title=title, note=note, is_folded=True)
 
 
 def method(result: Any) -> Part:

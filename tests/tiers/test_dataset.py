@@ -33,7 +33,7 @@ def result() -> Any:
 
 
 def test_every_way_of_being_odd_is_counted(result: Any) -> None:
-    found = result.statement.findings.set_index("kind")
+    found = result.frames.findings.set_index("kind")
     assert found["count"].to_dict() == {
         "label_unknown": 1,
         "question_is_passage": 1,
@@ -48,11 +48,11 @@ def test_every_way_of_being_odd_is_counted(result: Any) -> None:
 
 
 def test_counts_and_lengths_are_those_of_the_texts(result: Any) -> None:
-    counts = result.statement.counts.set_index("name")["count"]
+    counts = result.frames.counts.set_index("name")["count"]
     assert counts[["questions", "answerable", "labelled", "passages", "pages"]].tolist() == [
         5, 4, 4, 5, 2
     ]  # fmt: skip
-    sizes = result.statement.sizes.set_index("table")
+    sizes = result.frames.sizes.set_index("table")
     assert sizes.loc["passages", ["texts", "q50"]].tolist() == [5, 8]
 
 
@@ -68,9 +68,9 @@ def test_every_question_is_listed_with_what_is_doubtful_of_it(result: Any) -> No
 def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> None:
     for language, said in (("en", "Nothing was found"), ("ru", "Не нашлось ничего")):
         sample = rb.dataset(language=language)
-        assert (sample.statement.findings["count"] == 0).all()
+        assert (sample.frames.findings["count"] == 0).all()
         assert said in str(sample)
-        assert {"dialogues", "history"} <= set(sample.statement.sizes["table"])
+        assert {"dialogues", "history"} <= set(sample.frames.sizes["table"])
 
 
 def test_a_set_without_texts_is_refused() -> None:

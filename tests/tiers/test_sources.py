@@ -57,7 +57,7 @@ def values(result: Any, system: str) -> pd.Series:
 
 
 def test_use_is_counted_by_hand() -> None:
-    result = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
+    result: Any = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
     value = values(result, "v1")
     assert value["total_chunks"] == 10
     assert value["used_chunks"] == 9
@@ -71,7 +71,7 @@ def test_use_is_counted_by_hand() -> None:
 
 
 def test_the_interval_leaves_questions_out_one_by_one() -> None:
-    result = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
+    result: Any = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
     # Without q1 … q8 one passage less is found, without q0 none.
     without = np.array([9] + [8] * 8)
     half = 2.3060041352 * math.sqrt(8 * without.var())
@@ -82,7 +82,7 @@ def test_the_interval_leaves_questions_out_one_by_one() -> None:
 
 
 def test_topics_hold_together_what_is_asked_about_one_subject() -> None:
-    result = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
+    result: Any = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
     topics = result.frames.questions.groupby("topic_id")["question_id"].agg(list).tolist()
     assert sorted(topics) == [["q0", "q1", "q2"], ["q3", "q4", "q5"], ["q6", "q7", "q8"]]
     words = result.frames.topics["words"].str.split(", ").str[0]
@@ -98,7 +98,7 @@ def test_a_system_that_fails_or_is_empty_is_said_to_be_so() -> None:
         raise ConnectionError("connection refused")
 
     systems = {"good": own_and_first, "dead": dead, "empty": lambda question, k: []}
-    result = rb.sources(systems, QUESTIONS, PASSAGES, **FEW)
+    result: Any = rb.sources(systems, QUESTIONS, PASSAGES, **FEW)
     rows = result.estimates[result.estimates["metric"] == "used_chunks"].set_index("system")
     assert rows.loc["dead", ["n", "n_unmeasured"]].tolist() == [0, 9]
     assert math.isnan(rows.loc["dead", "value"])

@@ -38,7 +38,7 @@ def rows(result: Any) -> pd.DataFrame:
 
 
 def test_the_measures_are_those_computed_by_hand() -> None:
-    values = rows(rb.tier0(TRIANGLE, **FEW))["value"]
+    values = rows(rb.tier0(vectors=TRIANGLE, **FEW))["value"]
     assert len(values) == 12
     for metric, expected in BY_HAND.items():
         assert values[metric] == pytest.approx(expected, abs=1e-9), metric
@@ -46,22 +46,22 @@ def test_the_measures_are_those_computed_by_hand() -> None:
 
 def test_copies_are_neighbours_at_distance_0_and_cosine_is_an_option() -> None:
     vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    values = rows(rb.tier0(vectors, **FEW))["value"]
+    values = rows(rb.tier0(vectors=vectors, **FEW))["value"]
     assert values["min_pairwise_distance"] == 0.0
-    by_cosine = rb.tier0(vectors, distance="cosine", **FEW)
+    by_cosine = rb.tier0(vectors=vectors, distance="cosine", **FEW)
     assert rows(by_cosine)["value"]["max_pairwise_distance"] == pytest.approx(1.0)
     assert "cosine distance" in str(by_cosine)
 
 
 def test_counts_and_extremes_have_no_interval_and_the_others_hold_their_value() -> None:
     vectors = np.random.default_rng(0).normal(size=(60, 12)) * np.linspace(2, 0.3, 12)
-    estimates = rows(rb.tier0(vectors, **FEW))
+    estimates = rows(rb.tier0(vectors=vectors, **FEW))
     without = {"total_samples", "max_spread", "min_pairwise_distance", "max_pairwise_distance"}
     assert set(estimates.index[estimates["low"].isna()]) == without
     known = estimates.drop(list(without))
     assert ((known["low"] <= known["value"]) & (known["value"] <= known["high"])).all()
     mean, density = estimates.loc["avg_nn_distance"], estimates.loc["density_score"]
-    assert density["low"] == pytest.approx(1 / mean["high"])
+    assert density["low"] == pytest.approx(1 / mean["high"], rel=1e-3)
 
 
 def test_the_interval_over_pairs_leaves_texts_out_one_by_one() -> None:
@@ -73,7 +73,7 @@ def test_the_interval_over_pairs_leaves_texts_out_one_by_one() -> None:
 
     without = [mean_distance(np.delete(vectors, row, axis=0)) for row in range(12)]
     error = math.sqrt(11 * np.var(without))
-    estimate = rows(rb.tier0(vectors, **FEW)).loc["avg_pairwise_distance"]
+    estimate = rows(rb.tier0(vectors=vectors, **FEW)).loc["avg_pairwise_distance"]
     assert estimate["high"] - estimate["value"] == pytest.approx(2.2009851600829 * error)
 
 
@@ -92,12 +92,12 @@ def test_texts_are_embedded_by_functions_side_by_side() -> None:
     closest = result.frames.closest
     assert closest.groupby("system").size().tolist() == [2, 2]
     assert set(closest["first"]) <= set(texts)
-    assert len(result.scores) == 2 * 3 * 4
+    assert len(result.scores) == 2 * 4
 
 
 def test_vectors_may_have_names_and_texts(tmp_path: Any) -> None:
     vectors = {"small": TRIANGLE, "turned": TRIANGLE[:, ::-1]}
-    result = rb.tier0(vectors, texts=["<b>zero</b>", "three", "four"], **FEW)
+    result = rb.tier0(vectors=vectors, texts=["<b>zero</b>", "three", "four"], **FEW)
     page = result.save(tmp_path).read_text(encoding="utf-8")
     assert "&lt;b&gt;zero" in page
     assert (tmp_path / "frames" / "tier0_embeddings" / "distances.parquet").is_file()
@@ -124,16 +124,15 @@ def test_a_picture_is_drawn_once_and_then_kept_beside_the_vectors(
 
 
 @pytest.mark.parametrize(
-    ("source", "options", "message"),
+    ("options", "message"),
     [
-        (["one", "two"], {}, "2 passages: at least 3 are needed"),
-        (TRIANGLE, {"neighbors": 5}, "at least 6 are needed"),
-        (TRIANGLE, {"distance": "manhattan"}, "euclidean"),
-        (TRIANGLE, {"texts": ["a", "b", "c", "d"]}, "3 vectors for 4 texts"),
-        (["one", "two"], {"texts": ["one"]}, "here are texts"),
-        (TRIANGLE, {"metrics": "mrr"}, "no such key"),
+        ({"texts": ["one", "two"]}, "2 passages: at least 3 are needed"),
+        ({"vectors": TRIANGLE, "neighbors": 5}, "at least 6 are needed"),
+        ({"vectors": TRIANGLE, "distance": "manhattan"}, "euclidean"),
+        ({"vectors": TRIANGLE, "texts": ["a", "b", "c", "d"]}, "3 vectors for 4 texts"),
+        ({"vectors": TRIANGLE, "metrics": "mrr"}, "no such key"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(source: Any, options: Any, message: str) -> None:
+def test_what_cannot_be_measured_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BenchError, match=message):
-        rb.tier0(source, embedders=lambda texts: [[len(text)] for text in texts], **options)
+        rb.tier0(embedders=lambda texts: [[len(text)] for text in texts], **options)
