@@ -1,0 +1,62 @@
+"""sweep, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragbench.cli.main import run
+
+
+def test_a_sweep_says_what_the_best_is_worth(
+    office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["sweep", "search", "--out", "sweep", "--json", "out.json", "--k", "5"]) == 0
+    said = capsys.readouterr().out
+    assert "The best of 2 configurations on mrr@5 is retriever=" in said
+    assert "Of 1 others 0 are shown to be worse" in said
+    content = json.loads((office / "out.json").read_text())
+    rows = {row["configuration"]: row for row in content["configurations"]}
+    assert set(rows) == {"retriever=bm25", "retriever=hashed"}
+    # Every question has its passage's own word, which BM25 finds at the first rank.
+    assert rows["retriever=bm25"]["value"] == 1.0
+    assert sum(row["share_chosen"] for row in rows.values()) == pytest.approx(1)
+    assert {(row["factor"], row["setting"]) for row in content["effects"]} == {
+        ("retriever", "bm25"),
+        ("retriever", "hashed"),
+    }
+    page = (office / "sweep" / "sweep.html").read_text()
+    assert "What each factor does" in page
+    assert "retriever=hashed" in page
+
+
+def test_a_configuration_that_cannot_be_is_named_and_the_others_are_measured(
+    office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["sweep", "odd", "--plan"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [
+        "retriever=bm25, embedder=",
+        "retriever=hashed, embedder=",
+    ]
+    assert "cannot be: retriever=bm25, embedder=hashing: it has retriever and" in captured.err
+    assert run(["sweep", "odd"]) == 0
+    assert "The best of 2 configurations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["sweep", "serach"], "did you mean 'search'"),
+        (["sweep", "one"], "1 configurations; 2 to 200"),
+        (["sweep", "search", "--primary", "faithfulness"], "reads no ranking"),
+        (["sweep", "search", "--limit", "5"], "a choice needs at least 2 on 10"),
+    ],
+)
+def test_a_sweep_is_refused_in_a_sentence(
+    office: Path, line: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(line) == 3
+    assert said in capsys.readouterr().err
