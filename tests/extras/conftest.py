@@ -33,10 +33,11 @@ embedder = ["", "hashing"]
 retriever = "bm25"
 """
 SUBJECTS = ("library", "dormitory", "canteen", "laboratory", "gymnasium", "archive")
-NAMES = (
-    "amber birch cedar daisy ebony fennel ginger hazel indigo jasmine kelp lilac "
-    "maple nutmeg olive pepper quartz ruby saffron tulip umber violet willow yarrow"
-).split()
+PLANTS_AND_STONES = """
+amber birch cedar daisy ebony fennel ginger hazel indigo jasmine kelp lilac
+maple nutmeg olive pepper quartz ruby saffron tulip umber violet willow yarrow
+"""
+NAMES = PLANTS_AND_STONES.split()
 WORDS = (
     "opens at {0} hundred hours on every working day, and whoever brings the {1} card of a "
     "student is let in by the guard without a further question or a signature in the book"
