@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from ragbench.core.language import Language, load_language
 from ragbench.core.metric import Metric, parse_label, run_async
 from ragbench.core.progress import bar
 from ragbench.core.settings import Settings
-from ragbench.core.types import Hit, Passage, Sample, System
+from ragbench.core.types import Passage, Reply, Retrieval, Sample, System
 from ragbench.stats import Confidence, mean_intervals, statistic_intervals
 from ragbench.stats.repeats import repeat_rates
 from ragbench.tiers.common import Options
@@ -29,7 +29,7 @@ REPEATABILITY = ("response_exact_match_rate", "response_semantic_consistency")
 CORPUS = ("corpus_bleu", "corpus_rouge1_f", "corpus_rouge2_f", "corpus_rougeL_f")
 PASSES_FROM = 0.75  # of a scale: 4 of 1 to 5
 REFUSALS = ("refused an answerable question", "refused an unanswerable question")
-Contexts = Mapping[str, Sequence[Sequence[Hit]]]  # system → question → passages to answer from
+Contexts = Mapping[str, Sequence[Retrieval]]  # system → of every question what to answer from
 
 
 class AnswerOptions(Options):
@@ -170,7 +170,7 @@ def ask_answers(
         for name, system in systems.items():
             given = contexts[name] if contexts is not None else None
             for repeat in range(repeats):
-                replies = system.answer(texts, k, given)
+                replies = answer_from(system, texts, k, given)
                 for question_id, reply in zip(questions["question_id"], replies, strict=True):
                     hit_texts = tuple(hit.text for hit in reply.hits)
                     hit_ids = tuple(hit.id for hit in reply.hits)
@@ -183,6 +183,24 @@ def ask_answers(
                     rows.append((*key, answer, hit_texts, hit_ids, latency, error))
                 shown.update(len(texts))
     return frame_of(rows, ANSWERS)
+
+
+def answer_from(
+    system: System, texts: Sequence[str], k: int, found: Sequence[Retrieval] | None
+) -> list[Reply]:
+    """Let a system answer from what was found, in the time of both; None: it finds by itself.
+
+    Where finding failed nobody is asked: that is why there is no answer.
+    """
+    if found is None:
+        return system.answer(texts, k)
+    rows = [row for row, retrieval in enumerate(found) if not retrieval.error]
+    written = system.answer([texts[row] for row in rows], k, [found[row].hits for row in rows])
+    replies = [Reply(error=retrieval.error) for retrieval in found]
+    for row, reply in zip(rows, written, strict=True):
+        latency_ms = found[row].latency_ms + reply.latency_ms
+        replies[row] = replace(reply, latency_ms=latency_ms)
+    return replies
 
 
 def make_samples(answers: pd.DataFrame, questions: pd.DataFrame) -> Iterator[Sample]:

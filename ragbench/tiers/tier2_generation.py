@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field
 
 from ragbench.core.errors import BenchError, NotEnoughError
-from ragbench.core.types import Dataset, Hit, System
+from ragbench.core.types import Dataset, Hit, Retrieval, System
 from ragbench.stats import Statement
 from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import (
@@ -104,9 +104,9 @@ def measure(
         store=bench.store,
     )
     ideal = ideal_contexts(dataset, questions)
-    given = ideal if request.context == "ideal" else [[] for _ in ideal]
+    given = ideal if request.context == "ideal" else [Retrieval((), 0.0) for _ in ideal]
     contexts = dict.fromkeys(systems, given)
-    most = max((len(hits) for hits in ideal), default=1)
+    most = max(len(retrieval.hits) for retrieval in ideal)
     answers = ask_answers(systems, questions, most, request.repeats, contexts)
     scored = score_answers(answers, questions, metrics, services, bench.language)
     # Who writes for the baseline stands for it.
@@ -153,7 +153,7 @@ def group_writers(systems: Mapping[str, System]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["system", "writes_for"])
 
 
-def ideal_contexts(dataset: Dataset, questions: pd.DataFrame) -> list[list[Hit]]:
+def ideal_contexts(dataset: Dataset, questions: pd.DataFrame) -> list[Retrieval]:
     """Return of every question its relevant passages, best grade first, then by id."""
     passages = dataset.passages.set_index("passage_id")
     relevant = dataset.labels[dataset.labels["grade"] > 0]
@@ -162,7 +162,8 @@ def ideal_contexts(dataset: Dataset, questions: pd.DataFrame) -> list[list[Hit]]
     contexts = []
     for question_id in questions["question_id"]:
         known = [name for name in ids_by_question[question_id] if name in passages.index]
-        contexts.append([Hit(name, str(passages.at[name, "text"])) for name in known])
+        hits = [Hit(name, str(passages.at[name, "text"])) for name in known]
+        contexts.append(Retrieval(tuple(hits), 0.0))
     return contexts
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from ragbench.core.errors import BenchError, NotEnoughError
 from ragbench.core.frames import RETRIEVED, frame_of
 from ragbench.core.metric import Metric, parse_label
-from ragbench.core.types import Hit, System
+from ragbench.core.types import Retrieval, System
 from ragbench.metrics.ranking_frames import add_gains
 from ragbench.stats import quantile_intervals
 from ragbench.tiers.answering import (
@@ -227,7 +227,7 @@ def retrieve(
     ids = bench.dataset.questions["question_id"].tolist()
     runs = ask_systems(able, texts, request.k)
     contexts = {
-        name: [retrieval.hits[: request.contexts] for retrieval in repeats[0]]
+        name: [replace(found, hits=found.hits[: request.contexts]) for found in repeats[0]]
         for name, repeats in runs.items()
     }
     return retrieved_frame(runs, ids, request.k), contexts
@@ -311,12 +311,12 @@ def judge_ideal_answers(
     bench: Workbench,
     system: dict[str, System],
     questions: pd.DataFrame,
-    ideal: Sequence[Sequence[Hit]],
+    ideal: Sequence[Retrieval],
     services: Services,
 ) -> dict[str, float]:
     """Return question → 1 if the answer from labelled passages is good, else 0; NaN: not judged."""
     contexts = dict.fromkeys(system, ideal)
-    most = max(len(hits) for hits in ideal)
+    most = max(len(retrieval.hits) for retrieval in ideal)
     answers = ask_answers(system, questions, most, 1, contexts)
     chosen = standards(request)
     metrics = [parse_label(chosen["correctness"]), parse_label(chosen["faithfulness"])]

@@ -222,6 +222,21 @@ def test_perfect_parts_are_of_the_questions_at_which_all_of_them_can_be_told() -
     assert perfect["value"].tolist() == [0.5, 1.0, 1.0, 0.5]
 
 
+def test_where_retrieving_fails_nobody_writes_an_answer() -> None:
+    class Unreachable(Finder):
+        def retrieve(self, question: str, k: int) -> list[str]:
+            if number_of(question) < 6:
+                raise ConnectionError("connection refused")
+            return super().retrieve(question, k)
+
+    finder = Unreachable()
+    result = tier3({"finder": finder}, contexts=10, perfect_parts=False)
+    assert outcomes(result, "finder") == {"good answer": 2, "the system gave an error": 6}
+    assert counts(result, "finder", "token_f1") == (2, 6)
+    assert finder.n_answered == 2
+    assert "finder failed at 6 of 8 questions: ConnectionError" in str(result)
+
+
 def test_questions_without_any_label_are_answered_and_judged_all_the_same() -> None:
     questions = [{**question, "relevant": []} for question in QUESTIONS]
     result = tier3({"good": good, "finder": Finder()}, questions)
