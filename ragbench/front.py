@@ -271,11 +271,12 @@ def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **o
     from ragbench.tiers.rag_metrics import samples_of_dataset
 
     settings = open_project()
-    name = options.pop("dataset", "") or settings.dataset
+    name = options.get("dataset") or settings.dataset
     language = options.get("language") or settings.language
     dataset = read_dataset(name, language, settings.path(settings.data_folder))
     chosen = parse_labels(metrics) if metrics else []
     samples = samples_of_dataset(dataset)
+    options["dataset"] = dataset.name
     return score_samples(samples, chosen, dataset.notes, judge=judge, **options)
 
 
@@ -304,7 +305,8 @@ def score_samples(
             store=store,
         )
     notes = (*notes, *services.notes)
-    about = About(request.answers or "answers", stand_ins=services.stand_ins, notes=notes)
+    name = request.answers or request.dataset or "answers"
+    about = About(name, stand_ins=services.stand_ins, notes=notes)
     language = load_language(request.language)
     return RagMetrics(request, frames, tier.state(request, frames), about, language)
 

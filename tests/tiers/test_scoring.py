@@ -140,6 +140,12 @@ def test_the_order_of_scores_does_not_depend_on_batches(monkeypatch: pytest.Monk
     assert list(whole.scores["metric"].unique()) == ["token_f1", "length", "exact_match"]
 
 
+def test_answers_of_a_data_set_go_by_its_name(project: Path) -> None:
+    result = rb.rag_metrics(metrics="token_f1, context_recall_by_label", limit=5, **FEW)
+    assert result.about.dataset == "campus"
+    assert counts(result, "answers", "token_f1") == (5, 0)
+
+
 def test_without_a_judge_the_answer_is_by_a_metric_that_needs_none() -> None:
     rows = [{**row, "contexts": ["It opens at nine."]} for row in ROWS]
     result = rb.score(rows, metrics=["factual_correctness", "token_f1"], **FEW)
