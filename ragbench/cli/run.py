@@ -50,6 +50,17 @@ PAGES = (
     "dataset",
 )
 OVERVIEW = "overview"
+# What the data set must have for a page; of several one will do.
+NEEDS = {
+    "tier1_retrieval": ("labels",),
+    "tier2_generation": ("labels",),
+    "tier3_end_to_end": ("references",),
+    "rag_metrics": ("ratings", "answers"),
+    "tier_judge": ("ratings", "answers"),
+    "tier_judge_pipeline": ("decisions",),
+    "tier_ux": ("dialogues", "history"),
+    "real_users": ("history",),
+}
 ANNEXES = Path(__file__).parents[1] / "extras"  # whose notebooks are executed when they are named
 
 
@@ -103,6 +114,8 @@ def main(
         values["language"] = language
     notebooks = find_notebooks(settings, pages or [])
     check_names(settings, values)
+    if not pages:
+        notebooks = with_data(notebooks, settings, values)
     if plan:
         costs = load_annex("planning.costs")
         planned = {**values, "judges": tuple(split_list(judges))}
@@ -168,6 +181,28 @@ def check_names(settings: Settings, values: Mapping[str, Any]) -> None:
             check_name("judge", name, [LEXICAL, *settings.judges])
     declare_metrics(settings)
     parse_labels(str(values.get("metrics", "")))
+
+
+def with_data(
+    notebooks: Sequence[Path], settings: Settings, values: Mapping[str, Any]
+) -> list[Path]:
+    """Return the notebooks that the data set has data for, and say which are left out."""
+    from ragbench.tiers.common import Basics, open_dataset
+
+    request = Basics(dataset=str(values.get("dataset") or ""))
+    dataset = open_dataset(request, settings, settings.language, None, None)
+    present = {name for name, frame in dataset.extras.items() if len(frame)}
+    present |= {"answers"} if values.get("answers") else set()
+    present |= {"labels"} if len(dataset.labels) else set()
+    present |= {"references"} if (dataset.questions["reference"] != "").any() else set()
+    chosen = []
+    for path in notebooks:
+        needs = NEEDS.get(path.stem, ())
+        if not needs or present.intersection(needs):
+            chosen.append(path)
+        else:
+            say(f"{path.stem} is left out: {dataset.name} has no {' and no '.join(needs)}")
+    return chosen
 
 
 def check_name(what: str, name: str, known: Collection[str]) -> None:
