@@ -11,6 +11,7 @@ import pytest
 
 from ragbench.cli.main import run
 from ragbench.core.frames import ESTIMATES, SCORES
+from ragbench.core.metric import CATALOGUE
 from ragbench.stats import state
 
 N = 60
@@ -44,6 +45,7 @@ def write_run(folder: Path, shift: float, text: str = "what is {}?") -> None:
         "repeat": 0,
         "answer": ["=1+1 me@example.org"] * N,
         "contexts": [["a passage"]] * N,
+        "ranks": [[1, 2]] * N,
         "error": "",
     }
     pd.DataFrame(answers).to_parquet(frames / "answers.parquet")
@@ -147,6 +149,29 @@ def test_results_are_compared_in_python(reports: Path) -> None:
     assert (row["word"], row["difference"], row["n"]) == ("better", 0.5, 40)
     assert comparison.save(reports / "page").is_file()
     assert "run 2 against run 1: better" in str(comparison)
+
+
+def rename_metric(folder: Path, name: str) -> None:
+    file = folder / "frames" / "rag_metrics" / "scores.parquet"
+    pd.read_parquet(file).assign(metric=name).to_parquet(file)
+
+
+def test_a_metric_of_ones_own_is_compared_where_the_project_declares_it(
+    reports: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("20261101", "20261108"):
+        rename_metric(reports / "reports" / name, "rudeness")
+    assert run(["compare", "20261101", "20261108"]) == 4
+    assert "nothing that the runs share can be better: rudeness" in capsys.readouterr().err
+    settings = reports / "ragbench.toml"
+    declared = '\n[metrics.rudeness]\nquestion = "Is it rude?"\nhigher_is_better = false\n'
+    settings.write_text(settings.read_text() + declared)
+    try:
+        assert run(["compare", "20261101", "20261108", "-s", "v2", "--json", "out.json"]) == 0
+    finally:
+        CATALOGUE.pop("rudeness", None)
+    rows = json.loads((reports / "out.json").read_text())["comparisons"]
+    assert [row["word"] for row in rows] == ["worse"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -149,6 +150,6 @@ def mask_value(value: object) -> object:
         return mask_text(value)
     if isinstance(value, dict):
         return {name: mask_value(inner) for name, inner in value.items()}
-    if hasattr(value, "tolist") or isinstance(value, list | tuple):
-        return [mask_value(inner) for inner in value]  # type: ignore[attr-defined]
+    if isinstance(value, list | tuple | np.ndarray):
+        return [mask_value(inner) for inner in value]
     return value

@@ -11,10 +11,10 @@ import typer
 from ragbench.cli.options import Json
 from ragbench.cli.output import print_frame, write_json
 from ragbench.core.language import load_language
-from ragbench.core.trust import open_settings
 from ragbench.extras.publish.exports import write_junit, write_markdown
 from ragbench.extras.publish.gates import exit_code, hold_gates
 from ragbench.report.finished import find_run, read_run
+from ragbench.tiers.project import open_project
 
 
 def main(
@@ -30,7 +30,7 @@ def main(
 
     Example: `ragbench run && ragbench gate latest --junit gates.xml`
     """
-    settings = open_settings()
+    settings = open_project()
     finished = read_run(find_run(run, settings))
     gates = hold_gates(finished, settings)
     print_frame(readable(gates))

@@ -67,6 +67,15 @@ def compare_runs(
     shared = shared_columns(wide, names)
     if not shared:
         raise NotEnoughError("the runs share no page, system and metric")
+    metrics = list(dict.fromkeys(metric for _, _, metric in shared))
+    unknown = [metric for metric in metrics if scale_of(metric) is UNKNOWN]
+    if unknown:
+        notes.append(
+            f"not compared, since no project declares whether lower is better: {', '.join(unknown)}"
+        )
+    shared = [key for key in shared if scale_of(key[2]).better != "describes"]
+    if not shared:
+        raise NotEnoughError(f"nothing that the runs share can be better: {', '.join(metrics)}")
     primaries = find_primaries(runs, shared, primary)
     confidence = confidence or Confidence()
     others = [key for key in shared if key not in primaries]
@@ -187,8 +196,6 @@ def compare_family(
     rows, before, after, scales = [], [], [], []
     for page, system, metric in keys:
         scale = scale_of(metric)
-        if scale.better == "describes":
-            continue
         for challenger in challengers:
             rows.append((page, system, metric, challenger, baseline, family))
             before.append((page, system, metric, baseline))
@@ -197,8 +204,6 @@ def compare_family(
     named = pd.DataFrame(
         rows, columns=["page", "system", "metric", "challenger", "baseline", "family"]
     )
-    if named.empty:
-        return named
     pages = wide.index.get_level_values("asked_on").to_numpy()
     was_asked = np.column_stack([pages == page for page in named["page"]])
     units = pages + "\0" + wide.index.get_level_values("unit").to_numpy()

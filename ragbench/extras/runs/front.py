@@ -74,9 +74,9 @@ def compare(
     baseline unless another is named. Results are called run 1, run 2, …. Raises BenchError for
     fewer than two, and for runs of different questions unless only_common=True.
     """
-    from ragbench.core.trust import open_settings
+    from ragbench.tiers.project import open_project
 
-    settings = open_settings()
+    settings = open_project()
     finished = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, run in enumerate(runs, start=1):

@@ -180,8 +180,10 @@ def rare_words(text: str, count_by_stem: dict[str, int], n_passages: int) -> lis
     stems = [stem(word) for word in own]
     weights: dict[str, float] = {}
     for each in stems:
-        rarity = np.log(n_passages / count_by_stem[each])
-        weights[each] = stems.count(each) * float(rarity)
+        # A word that stands in every passage sets none apart.
+        if count_by_stem[each] < n_passages:
+            rarity = np.log(n_passages / count_by_stem[each])
+            weights[each] = stems.count(each) * float(rarity)
     best = set(sorted(weights, key=lambda each: (-weights[each], each))[:ITEM_WORDS])
     chosen: dict[str, str] = {}
     for word, each in zip(own, stems, strict=True):
