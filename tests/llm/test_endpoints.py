@@ -151,6 +151,11 @@ def test_twenty_unusable_replies_in_a_row_stop() -> None:
         ):
             ask(server, 100)
         assert len(server.requests) <= 20 + 5, "those in flight end"
+    with serving(lambda body, number: "Certainly!") as server:
+        # One by one, each question is asked twice: of the tenth the second call is the twentieth.
+        with pytest.raises(StopError):
+            ask(server, 11, concurrency=1)
+        assert len(server.requests) == 20
 
 
 PASSING = {

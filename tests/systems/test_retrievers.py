@@ -243,14 +243,17 @@ def test_own_tables_are_searched_in_place(
         (["bm25", "bm25"], "two systems are called bm25"),
         ("other", r"index = 'own': of vectors that ragbench keeps"),
         ("mine", "no reranker 'none'"),
+        ("crossed", r"rerankers\.cross\.model = 'absent': there is no folder"),
     ],
 )
 def test_what_is_no_system_is_refused(library: Dataset, systems: Any, message: str) -> None:
     tables = {
+        "rerankers": {"cross": {"kind": "cross_encoder", "model": "absent"}},
         "systems": {
             "mine": {"retriever": "bm25", "reranker": "none"},
+            "crossed": {"retriever": "bm25", "reranker": "cross"},
             "other": {"embedder": "hashing", "index": "own"},
-        }
+        },
     }
     with pytest.raises(BenchError, match=message):
         open_systems(systems, Settings.model_validate(tables), library)

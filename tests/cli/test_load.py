@@ -1,0 +1,61 @@
+"""`ragbench load`, as it is typed: what a set has stays, and rows with known ids are replaced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragbench.cli.main import run
+from ragbench.core.trust import trust
+
+FILES = {
+    "docs/fees.md": "# Fees\nThe fee is paid in May.\n",
+    "faq.csv": "id,question\na,when is the fee paid?\n",
+    "past.csv": "id,question,user\nh1,what fee?,ann\nh2,which fee?,ben\n",
+    "edited.csv": "id,question,user\nh1,what does it cost?,ann\nh3,which fee?,eve\n",
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "ragbench.toml").touch()
+    trust(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, object]]:
+    lines = (folder / "data" / "help" / f"{name}.en.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def test_questions_go_to_the_base_that_was_loaded_before(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["load", "documents", "docs", "--name", "help"]) == 0
+    assert "next: ragbench load questions FILE --name help" in capsys.readouterr().out
+    assert run(["load", "questions", "faq.csv", "--name", "help"]) == 0
+    assert "1 passages, 1 questions" in capsys.readouterr().out
+    assert [row["text"] for row in rows_of(files, "chunks")] == ["The fee is paid in May."]
+    assert run(["load", "questions", "faq.csv", "--name", "help"]) == 0
+    assert "1 questions and 0 passages that were there are replaced" in capsys.readouterr().err
+    assert len(rows_of(files, "questions")) == 1
+
+
+def test_rows_of_other_tables_are_replaced_by_their_ids(files: Path) -> None:
+    for line in ("documents docs", "history past.csv", "history edited.csv"):
+        assert run(["load", *line.split(), "--name", "help"]) == 0
+    told = {row["history_id"]: row["question"] for row in rows_of(files, "history")}
+    assert told == {"h1": "what does it cost?", "h2": "which fee?", "h3": "which fee?"}
+    assert len(rows_of(files, "history")) == 3
+
+
+def test_a_dry_run_writes_nothing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["load", "documents", "docs", "--name", "help", "--dry-run"]) == 0
+    assert "The fee is paid in May." in capsys.readouterr().out
+    assert not (files / "data").exists()
