@@ -251,6 +251,7 @@ def ask_system(name: str, settings: Settings) -> Findings:
         yield Finding("ok", "online", f"{name} replies: {shown}")
     elif paths:
         lines = "".join(f'\n    {field} = "{path}"' for field, path in paths.items())
-        yield Finding("note", "online", f"write below [systems.{name}]:{lines}")
+        text = f"write below [systems.{name}]:{lines}\n    its reply: {shown}"
+        yield Finding("note", "online", text)
     else:
         yield Finding("wrong", "online", f"{name}: no answer and no passages in {shown}")

@@ -158,7 +158,10 @@ def compile_paths(name: str, table: SystemTable) -> dict[str, Any]:
             why = str(error).splitlines()[0]
             raise BenchError(f"systems.{name}.{key} = {path!r} is no JMESPath: {why}") from None
     if not {"answer", "passages", "ids"} & set(paths):
-        raise BenchError(f"systems.{name}: say where its reply has answer, passages or ids")
+        raise BenchError(
+            f"systems.{name}: say where its reply has answer, passages or ids, in JMESPath; "
+            "`ragbench doctor --online` proposes it"
+        )
     return paths
 
 
