@@ -18,7 +18,7 @@ from ragbench.report.manifest import git_commit
 from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 from ragbench.tiers.blame import SUCCESSES
-from ragbench.views import blame, comparison
+from ragbench.views import blame
 
 MOST_DIGITS = 6  # that show on which side of a threshold an end lies
 
@@ -122,7 +122,7 @@ def thresholds(result: Any) -> Part | None:
         table,
         title=_("Thresholds"),
         note=note.format(name=result.request.threshold_set),
-        is_folded=len(table) > comparison.MOST_SHOWN,
+        is_folded=True,
     )
 
 

@@ -116,3 +116,25 @@ def test_a_folder_without_pages_and_an_unknown_set_are_refused(tmp_path: Path) -
     write_run(tmp_path)
     with pytest.raises(BenchError, match="there is no threshold set 'specs'"):
         rb.overview(tmp_path, threshold_set="specs")
+
+
+def test_the_notebook_of_the_overview_is_executed_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import nbformat
+
+    from ragbench.core.settings import Settings
+    from ragbench.report import run
+
+    executed = []
+
+    def execute(source: Path, target: Path, *rest: Any, folder: Path) -> tuple[Any, str]:
+        executed.append(source.stem)
+        return nbformat.read(source, as_version=4), ""
+
+    monkeypatch.setattr(run, "execute_notebook", execute)
+    folder = Path(__file__).parents[2] / "notebooks"
+    notebooks = [folder / "overview.ipynb", folder / "dataset.ipynb", folder / "sources.ipynb"]
+    run.run_notebooks(notebooks, tmp_path / "run", settings=Settings())
+    assert sorted(executed[:2]) == ["dataset", "sources"]
+    assert executed[2:] == ["overview"]
