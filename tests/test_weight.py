@@ -10,14 +10,16 @@ BUDGETS = {
     "core": 18_000,
     "stats": 16_000,
     "metrics": 36_000,
-    "data": 16_000,
+    # Rows without ids are paired by their questions, relevant ids that are no document refused.
+    "data": 16_200,
     "llm, judge": 16_000,
     "embed, store": 14_000,
     "systems": 16_000,
     "tiers": 36_000,
     "views": 28_000,
     "report": 12_000,
-    TOP: 14_000,
+    # The functions of `import ragbench`, and load, doctor and --plan.
+    TOP: 15_000,
     "extras": 38_000,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
