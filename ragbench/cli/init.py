@@ -62,12 +62,11 @@ class Findings:
         """Return the paths of a kind."""
         return self.paths.get(kind, [])
 
-    def alike(self, *kinds: str) -> list[list[Path]]:
-        """Return the paths of these kinds, those with the same columns together."""
+    def alike(self, kind: str) -> list[list[Path]]:
+        """Return the paths of a kind, those with the same columns together."""
         groups: dict[str, list[Path]] = {}
-        for kind in kinds:
-            for path in self.of(kind):
-                groups.setdefault(f"{kind} {self.columns[path]}", []).append(path)
+        for path in self.of(kind):
+            groups.setdefault(self.columns[path], []).append(path)
         return list(groups.values())
 
     @property
@@ -271,7 +270,8 @@ def document_folder(findings: Findings) -> Path:
 
 def next_commands(findings: Findings) -> list[str]:
     """Return the commands that go on from here, in order."""
-    commands = [f"ragbench score {quoted(files)}" for files in findings.alike("answers", "traces")]
+    tables = [*findings.alike("answers"), *[[path] for path in findings.of("traces")]]
+    commands = [f"ragbench score {quoted(files)}" for files in tables]
     if findings.of("qrels") and findings.of("run"):
         files = [findings.of("qrels")[0], *findings.of("run")]
         commands.append(f"ragbench trec {quoted(files)}")

@@ -170,7 +170,8 @@ def choose_metrics(
     """
     chosen = chosen_metrics([*metrics, *request.metrics], ())
     check_fields(samples, chosen)
-    chosen = chosen or usable_metrics(samples, usual_metrics(has_embedder))
+    has_ids = any(passage.id for sample in samples for passage in sample.contexts or ())
+    chosen = chosen or usable_metrics(samples, usual_metrics(has_embedder, has_ids))
     if not chosen:
         raise BenchError("no usual metric can be measured on these columns; name one with -m")
     return chosen
@@ -188,12 +189,14 @@ def check_fields(samples: Sequence[Sample], metrics: Sequence[Metric]) -> None:
             )
 
 
-def usual_metrics(has_embedder: bool) -> list[Metric]:
+def usual_metrics(has_embedder: bool, has_ids: bool) -> list[Metric]:
     """Return the usual metrics; those that embed only where somebody named an embedder.
 
-    A model of sentences takes seconds to load: nobody waits for one that was not asked for.
+    A model of sentences takes seconds to load: nobody waits for one that was not asked for. Labels
+    are compared by ids, where contexts have any.
     """
-    metrics = [parse_label(name) for name in USUAL]
+    names = [name for name in USUAL if has_ids or not name.endswith("_by_label")]
+    metrics = [parse_label(name) for name in names]
     return [metric for metric in metrics if has_embedder or "embedder" not in metric.uses]
 
 
