@@ -119,6 +119,15 @@ def test_a_judge_that_always_says_yes_is_by_construction() -> None:
     assert set(result.comparisons["word"]) == {"equal on every question"}
 
 
+def test_what_the_first_judge_decides_wrongly_stands_first_in_the_list() -> None:
+    judges = {"by_word": by_word, "always": lambda question, answer, contexts: "yes"}
+    page = rb.tier_judge_pipeline(judges, ROWS, **FEW).page
+    [listed] = [part for part in page.parts if part.title == "Every decision"]
+    assert list(listed.content.columns) == ["text", "by_word", "always", "people"]
+    wrong = ["8b", "9a", "9b", "10a", "10b", "11a", "11b"]
+    assert list(listed.content.index[:9]) == [*wrong, "0a", "0b"]
+
+
 def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
     said = [{"id": row["id"], "decision": by_word("", row["answer"], [])} for row in ROWS[:20]]
     Path("log.json").write_text(json.dumps(said), encoding="utf-8")
