@@ -148,7 +148,8 @@ class Builder:
         ids_by_url: dict[str, list[str]] = {}
         for row in self.passages.values():
             ids_by_url.setdefault(row[2], []).append(row[0])
-        named = [key for key in self.labels if key[1] in ids_by_url.keys() - self.passages.keys()]
+        urls = ids_by_url.keys() - self.passages.keys()
+        named = [key for key in self.labels if key[1] in urls]
         for number, key in enumerate([*self.pages, *named], PAGES):
             self.labels.pop(key, None)
             keys = [(key[0], passage_id) for passage_id in ids_by_url.get(key[1], key[1:])]
