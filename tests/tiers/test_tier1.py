@@ -47,6 +47,14 @@ def test_means_are_those_computed_by_hand() -> None:
     assert len(result.scores) == 3 * 17 * 4
 
 
+def test_tables_are_those_frames_that_hold_anything() -> None:
+    result = rb.tier1({"first": at_rank(1)}, QUESTIONS, documents=PASSAGES, **FEW)
+    tables = result.tables()
+    assert {"retrieved", "asked", "scores", "estimates"} <= tables.keys()
+    # No index was searched, and no slice was asked for.
+    assert not {"indexes", "slice_estimates", "slice_comparisons"} & tables.keys()
+
+
 def test_a_function_typed_at_a_prompt_has_no_file_and_works() -> None:
     typed = eval('lambda question, k: ["p0", "p1"]')
     result = rb.tier1(systems={"v1": "bm25", "v2": typed}, questions=QUESTIONS, documents=PASSAGES)

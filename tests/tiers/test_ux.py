@@ -61,6 +61,15 @@ def test_dialogues_hold_together_by_the_cosines_of_neighbours() -> None:
     assert set(gaps["reason"]) == {"fewer than two questions", "fewer than two answers"}
 
 
+def test_the_finding_is_of_neighbouring_questions_and_of_both_rates() -> None:
+    result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
+    text = str(result.summary[0])
+    # 0.663: the mean of cosines of 50 degrees, and of 60 and 30.
+    assert text.count("a cosine of") == 1
+    assert "Neighbouring questions have a cosine of 0.663" in text
+    assert "of questions in dialogues (n = 6) a cache of liked answers (n = 1) would serve" in text
+
+
 def test_a_cache_answers_above_its_threshold_and_is_judged_by_known_answers() -> None:
     result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
     # In the cache is h1 alone: "pool" and "the pool?" are near it, of six questions asked.

@@ -122,6 +122,18 @@ def test_provenance_names_systems_options_versions_and_data() -> None:
     text = str(comparison.provenance(tier1({"a": hits(1)}, seed=7, k=5, metrics="mrr@5")))
     for piece in ("seed = 7", "k = 5", "numpy", "objects"):
         assert piece in text
+    assert text.endswith("commit–"), "there is none in this folder"
+
+
+def test_only_what_can_be_told_has_a_difference_and_a_p_in_the_table() -> None:
+    def dead(question: str, k: int) -> list[str]:
+        raise TimeoutError("too slow")
+
+    result = tier1({"a": hits(*range(8)), "b": hits(*range(12, 40)), "c": dead})
+    table = comparison.all_numbers(result).content.set_index("system")
+    assert table.loc["◆ b", "difference, interval"].startswith("+0.500 [+0.")
+    assert table.loc["◆ b", "p"].startswith("=\N{NO-BREAK SPACE}0.00")
+    assert list(table.loc["■ c", ["difference, interval", "p"]]) == ["–", "–"]
 
 
 def test_a_russian_page_is_russian_and_has_decimal_commas() -> None:
