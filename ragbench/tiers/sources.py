@@ -92,7 +92,7 @@ def measure(request: Request, bench: Workbench) -> tuple[Request, Frames, tuple[
     retrieved = drop_copies(retrieved_frame(runs, question_ids, request.k))
     retrieved = add_gains(retrieved, dataset.labels)
     usual = bench.settings.embedder or usual_embedder(bench.settings)
-    ((name, embedder),) = open_embedders(request.embedder, bench, [usual]).items()
+    name, embedder = open_embedders(request.embedder, bench, [usual]).popitem()
     request = request.model_copy(update={"embedder": name})
     vectors = embedder.embed(texts, "query")
     topic_ids, coverage = cover_topics(request, vectors, retrieved, question_ids)
