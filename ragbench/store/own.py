@@ -265,9 +265,18 @@ class OwnDatabase:
         name = self._names[field]
         with self._reading("reading the catalogue") as connection:
             inspector = sa.inspect(connection)
-            there = inspector.get_table_names(self.schema) + inspector.get_view_names(self.schema)
-            there += inspector.get_materialized_view_names(self.schema)
-            self._check_there(field, f"the schema {self.schema}", sorted(there))
+            tables = list_tables(inspector, self.schema)
+            if name not in tables:
+                schemas = [other for other in inspector.get_schema_names() if is_own(other)]
+                there = [
+                    f'schema = "{schema}", {field} = "{table}"'
+                    for schema in schemas
+                    for table in list_tables(inspector, schema)
+                ]
+                raise BenchError(
+                    f"{self._place}.{field} = {name!r} is not in the schema {self.schema}"
+                    f"{suggest(name, tables)}; there are: {'; '.join(there[:20]) or 'none'}"
+                )
             table = sa.Table(
                 name, sa.MetaData(), schema=self.schema, autoload_with=connection, resolve_fks=False
             )
@@ -334,6 +343,17 @@ class OwnDatabase:
         if is_blank.any():
             notes.append(f"{is_blank.sum()} rows of {table.name} have no text and are left out")
         return frame[~is_blank].sort_values(fields[0], kind="stable", ignore_index=True)
+
+
+def list_tables(inspector: sa.Inspector, schema: str) -> list[str]:
+    """Return the tables and views of a schema."""
+    tables = inspector.get_table_names(schema) + inspector.get_view_names(schema)
+    return sorted(tables + inspector.get_materialized_view_names(schema))
+
+
+def is_own(schema: str) -> bool:
+    """Tell whether a schema may hold a user's tables."""
+    return schema not in (SCHEMA, "information_schema") and not schema.startswith("pg_")
 
 
 def read_database(
