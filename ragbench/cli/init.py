@@ -208,7 +208,7 @@ def settings_text(findings: Findings) -> str:
         lines += [
             "[databases.own]",
             'url_variable = "OWN_DATABASE_URL"   # export it; it may hold a password',
-            '# passages = "table"     # `ragbench doctor` proposes table and columns',
+            '# passages = "table"     # `ragbench doctor` proposes schema, table and columns',
             "",
             "[retrievers.own]",
             'kind = "database"',
@@ -288,7 +288,7 @@ def next_commands(findings: Findings) -> list[str]:
     if findings.databases:
         commands.append("export OWN_DATABASE_URL=…   # the address that you named")
     if findings.services or findings.databases:
-        commands.append("ragbench doctor --online")
+        commands.append("ragbench doctor" + " --online" * bool(findings.services))
     has_questions = findings.of("questions") or any(map(findings.of, SETS))
     if findings.of("document") and not has_questions:
         commands.append(f"ragbench draft {name}")

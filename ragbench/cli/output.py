@@ -16,6 +16,8 @@ from ragbench.core.errors import BenchError
 if TYPE_CHECKING:
     from ragbench.llm.types import Plan
 
+WIDTH = 200  # of tables that no terminal shows
+
 
 def write_json(target: Path, content: Any) -> None:
     """Write JSON to a file, or to the screen for "-"; a missing number is null."""
@@ -58,7 +60,7 @@ def say(text: str) -> None:
 
 
 def print_frame(frame: pd.DataFrame) -> None:
-    """Print a frame of ready texts as a table that fits the terminal."""
+    """Print a frame of ready texts as a table, which fits the terminal if there is one."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -68,7 +70,8 @@ def print_frame(frame: pd.DataFrame) -> None:
         table.add_column(str(name), justify="left" if name == frame.columns[0] else "right")
     for row in frame.itertuples(index=False):
         table.add_row(*[Text(str(cell)) for cell in row])
-    Console().print(table)
+    # A pipe and a file have no width that a table could have to fit.
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
 
 
 def print_plans(plans: Sequence[Plan]) -> None:
