@@ -134,6 +134,9 @@ def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
     result = rb.tier_judge_pipeline("log.json", ROWS, **FEW)
     counts = result.statement.counts.set_index("system").loc["log"]
     assert counts.tolist() == [9, 2, 1, 8, 2, 2]
+    Path("first.json").write_text(json.dumps(said[:1]), encoding="utf-8")
+    counts = rb.tier_judge_pipeline("first.json", ROWS, **FEW).statement.counts
+    assert counts.set_index("system").loc["first"].tolist() == [1, 0, 0, 0, 11, 12]
 
 
 @pytest.mark.parametrize(
