@@ -221,7 +221,7 @@ def stand_ins(result: Any) -> Part | None:
 def forests(result: Any) -> list[Part]:
     """Means with intervals, a figure a scale, two at most; of each metric the deepest cut-off."""
     by_scale: dict[tuple[float, float], list[str]] = {}
-    for label in deepest_cutoffs(result.request.metrics):
+    for label in deepest_cutoffs(result.request.metrics, result.request.primary):
         by_scale.setdefault(scale_of(result, label), []).append(label)
     # That of the primary metric first, then the one that most others share; the table has all.
     first = scale_of(result, result.request.primary)
@@ -301,8 +301,8 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
     return text.format(baseline=result.request.baseline, counts="; ".join(counts))
 
 
-def deepest_cutoffs(labels: Sequence[str]) -> list[str]:
-    """Of each metric the label with the greatest cut-off, in the order given."""
+def deepest_cutoffs(labels: Sequence[str], primary: str = "") -> list[str]:
+    """Of each metric the label with the greatest cut-off, and the primary one, in their order."""
     deepest: dict[str, tuple[float, str]] = {}
     for label in labels:
         name, _, cutoff = label.partition("@")
@@ -310,7 +310,8 @@ def deepest_cutoffs(labels: Sequence[str]) -> list[str]:
         depth = int(cutoff) if cutoff.isdigit() else math.inf
         if depth > deepest.get(name, (0, ""))[0]:
             deepest[name] = depth, label
-    return [label for _, label in deepest.values()]
+    kept = {primary, *(label for _, label in deepest.values())}
+    return [label for label in labels if label in kept]
 
 
 def scale_of(result: Any, label: str) -> tuple[float, float]:
@@ -326,7 +327,7 @@ def numbers(result: Any) -> Part | None:
 
     None where these are all metrics: the table of all numbers has them.
     """
-    labels = deepest_cutoffs(result.request.metrics)
+    labels = deepest_cutoffs(result.request.metrics, result.request.primary)
     if len(labels) == len(result.request.metrics):
         return None
     title = result.language.translate("The numbers")
