@@ -213,6 +213,7 @@ def settings_text(findings: Findings) -> str:
             "[retrievers.own]",
             'kind = "database"',
             'database = "own"',
+            '# embedder = "minilm"    # of questions, the one of the passages; else question_vector',
             "",
             "[systems.own]",
             'retriever = "own"',

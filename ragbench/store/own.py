@@ -309,7 +309,8 @@ class OwnDatabase:
         """Return a column of vectors. Raises BenchError for one that holds none."""
         table = self._passages if field == "vector" else self._questions
         if not self._names[field]:
-            raise BenchError(f"{self._place}: name the column of vectors: {field} = …")
+            other = ", or set embedder in [retrievers.NAME]" if field == "question_vector" else ""
+            raise BenchError(f"{self._place}: name the column of vectors: {field} = …{other}")
         column = table.c[self._names[field]]
         if not isinstance(column.type, VECTOR | HALFVEC):
             raise BenchError(
