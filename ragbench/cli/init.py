@@ -213,7 +213,7 @@ def settings_text(findings: Findings) -> str:
             "[retrievers.own]",
             'kind = "database"',
             'database = "own"',
-            '# embedder = "minilm"    # of questions, the one of the passages; else question_vector',
+            '# embedder = "minilm"    # that embeds questions as the passages were',
             "",
             "[systems.own]",
             'retriever = "own"',
