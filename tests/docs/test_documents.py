@@ -98,6 +98,20 @@ def test_what_people_read_first_is_there_in_russian() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "path",
+    [path for path in DOCUMENTS if not path.name.endswith(".ru.md") and blocks(path, "python")],
+    ids=name_of,
+)
+def test_blocks_of_python_run_in_their_order(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "blocks.py"
+    file.write_text("\n\n".join(blocks(path, "python")), encoding="utf-8")
+    done = subprocess.run([sys.executable, file], cwd=tmp_path, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
     tutorial = ROOT / "docs/tutorial.md"
     settings, changed_table = blocks(tutorial, "toml")
