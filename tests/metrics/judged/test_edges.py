@@ -340,3 +340,17 @@ def test_of_several_references_the_best_counts() -> None:
     assert score.value == 5.0
     assert find_metric("faithfulness").bounds == (0.0, 1.0)
     assert find_metric("e2e_score(scale=0-1)").bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("show", "words"),
+    [
+        ("yes", "To be shown, with a likelihood of 90 %: so"),
+        ("no", "Not to be shown, with a likelihood of 90 % of being right: so"),
+    ],
+)
+def test_a_decision_is_explained_as_it_was_made(show: str, words: str) -> None:
+    judge = ScriptedJudge(show_decision={"reason": "so", "show": show, "likelihood": 90})
+    score = measure("show_decision", judge, question="q?", answer="a", contexts=("p",))
+    assert score.value == float(show == "yes")
+    assert score.message.format(**score.facts) == words
