@@ -144,14 +144,17 @@ def _add_qrels(path: Path, builder: Builder) -> None:
     qrels = read_qrels(path).frame
     asked = set(qrels["question_id"])
     builder.rows["questions"] = [row for row in builder.rows["questions"] if row[0] in asked]
-    there = {row[0] for row in builder.rows["questions"]}
-    # ArguAna and Quora ask with passages: BEIR takes the question itself out of what was found.
-    same = asked & builder.passages.keys()
+    there = {row[0]: row[1] for row in builder.rows["questions"]}
+    # ArguAna and Quora ask with passages: BEIR takes the question itself out of what was found. An
+    # id alone may be the number of a line in two files.
+    passages = builder.passages
+    same = {name for name in there.keys() & passages.keys() if there[name] in passages[name][1]}
     if same:
         count = f"{len(same):,} questions"
         builder.notes.append(f"{count} are passages themselves, which are no answer to them")
     for question_id, passage_id, grade in qrels.itertuples(index=False):
-        if question_id != passage_id and question_id in there:
+        is_itself = question_id == passage_id and question_id in same
+        if question_id in there and not is_itself:
             builder.labels[question_id, passage_id] = (grade, len(builder.labels))
 
 

@@ -5,7 +5,7 @@ Rankings are held against relevance labels, question by question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -154,8 +154,9 @@ def measure(request: Request, bench: Workbench) -> Frames:
     labelled = questions[questions["is_labelled"]]
     if labelled.empty:
         raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
-    retrieved, asked, repeated = ask(request, bench, labelled)
-    retrieved, itself = drop_itself(retrieved)
+    copies = find_copies(labelled, dataset.passages)
+    retrieved, asked, repeated = ask(request, bench, labelled, bool(copies))
+    retrieved, itself = drop_itself(retrieved, copies)
     retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
     retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
     scores = score(request, labelled, retrieved, labels, asked, repeated)
@@ -171,8 +172,18 @@ def measure(request: Request, bench: Workbench) -> Frames:
     )
 
 
+def find_copies(questions: pd.DataFrame, passages: pd.DataFrame) -> set[str]:
+    """Return the questions that are passages of the base, too: with the same id and text.
+
+    An id alone may be the number of a row in two tables.
+    """
+    pairs = questions.merge(passages, left_on="question_id", right_on="passage_id")
+    texts = zip(pairs["question_id"], pairs["text_x"], pairs["text_y"], strict=True)
+    return {name for name, asked, passage in texts if asked.casefold() in passage.casefold()}
+
+
 def ask(
-    request: Request, bench: Workbench, questions: pd.DataFrame
+    request: Request, bench: Workbench, questions: pd.DataFrame, has_copies: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, list[float]]]:
     """Ask all systems, and return what they retrieved, how it went, and each one's consistency.
 
@@ -180,7 +191,7 @@ def ask(
     """
     depth = ranking_depth(request, bench.dataset.passages)
     # Where questions are passages of the base, the first that comes back is the question itself.
-    depth += int(questions["question_id"].isin(bench.dataset.passages["passage_id"]).any())
+    depth += int(has_copies)
     retrieved, asked = [], []
     repeated: dict[str, list[float]] = {name: [] for name in bench.systems}
     for start in range(0, len(questions), BATCH):
@@ -198,12 +209,13 @@ def ask(
     )
 
 
-def drop_itself(retrieved: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+def drop_itself(retrieved: pd.DataFrame, copies: Collection[str]) -> tuple[pd.DataFrame, pd.Series]:
     """Return rankings without the question itself, and how often each question was retrieved.
 
-    In some data sets questions are passages too, with the same id: that one is no answer.
+    copies: the questions that are passages, too; such a passage is no answer.
     """
-    is_itself = retrieved["passage_id"] == retrieved["question_id"]
+    is_copy = retrieved["question_id"].isin(copies)
+    is_itself = is_copy & (retrieved["passage_id"] == retrieved["question_id"])
     counts = retrieved.loc[is_itself, "question_id"].value_counts()
     others = retrieved[~is_itself]
     ranks = others.groupby(["system", "question_id"], sort=False).cumcount() + 1

@@ -217,3 +217,13 @@ def test_a_write_that_fails_leaves_what_was_there(
     with pytest.raises(OSError, match="No space"):
         write_dataset(from_objects(["Where?"], ["There."]), tmp_path / "d")
     assert read_dataset(tmp_path / "d").questions["text"].tolist() == ["When?"]
+
+
+def test_a_line_of_beir_that_shares_no_more_than_a_number_is_no_copy(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": 1, "title": "", "text": "It opens at 8."}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": 1, "text": "When does it open?"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\t1\t1\n")
+    dataset = read_dataset(tmp_path)
+    assert len(dataset.labels) == 1
+    assert dataset.notes == ()

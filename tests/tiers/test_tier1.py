@@ -260,3 +260,11 @@ def test_a_question_that_is_a_passage_is_no_answer_to_itself() -> None:
     assert means(result)["first", "mrr@5"] == 1.0
     assert set(result.frames.retrieved["rank"]) == {1, 2, 3, 4, 5}
     assert "4 times a question was retrieved itself" in "\n".join(map(str, result.parts))
+
+
+def test_a_passage_that_shares_no_more_than_the_number_of_a_question_is_an_answer() -> None:
+    questions = [{"id": "1", "question": "When does it open?", "relevant": "1"}]
+    result = rb.tier1(
+        {"v1": lambda question, k: ["1"]}, questions, {"1": "It opens at 8.", "2": "Parking."}
+    )
+    assert means(result)["v1", "mrr@10"] == 1
