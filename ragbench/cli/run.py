@@ -14,6 +14,7 @@ import typer
 from ragbench.cli.options import (
     MORE,
     Baseline,
+    Confidence,
     DatasetName,
     Judges,
     LanguageCode,
@@ -29,7 +30,7 @@ from ragbench.cli.output import print_plans, say
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.metric import parse_labels, plain_name
 from ragbench.core.settings import Settings
-from ragbench.core.trust import open_settings
+from ragbench.core.trust import check_trust, open_settings
 
 if TYPE_CHECKING:
     from ragbench.report.run import PageRun, Run
@@ -83,6 +84,7 @@ def main(
     ] = None,
     plan: Plan = False,
     language: LanguageCode = "",
+    confidence: Confidence = 0.95,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Notebooks at once.", rich_help_panel=MORE)
     ] = 2,
@@ -99,7 +101,7 @@ def main(
     settings = open_settings()
     if language:
         settings = settings.model_copy(update={"language": language})
-    values = read_parameters(parameter or [])
+    values = {"level": confidence, **read_parameters(parameter or [])}
     named = {
         "dataset": dataset,
         "systems": ", ".join(split_list(systems)),
@@ -136,7 +138,10 @@ def main(
 def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:
     """Return the notebooks to execute. Raises BenchError for a name that there is not."""
     folder = settings.path(settings.notebooks_folder)
-    if not folder.is_dir():
+    if folder.is_dir():
+        # Notebooks are code, also where no ragbench.toml lies beside them.
+        check_trust(settings.root)
+    else:
         folder = shipped_notebooks()
     present = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
     if not pages:

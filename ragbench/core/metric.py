@@ -61,6 +61,9 @@ FIELDS = {
 }
 # What a row metric may use: a judge, an embedder, and what judged claims are shared by.
 SERVICES = ("judge", "embedder", "shared")
+TREC_LABEL = re.compile(
+    r"(?P<name>P|recall|success|ndcg_cut|map_cut|rprec_mult)_(?P<cutoff>\d+)", re.IGNORECASE
+)
 CATALOGUE: dict[str, Metric] = {}
 _ALIASES: dict[str, str] = {}
 TRUTHS = ("true", "false")
@@ -405,7 +408,9 @@ def parse_label(label: Any) -> Metric:
 
     if not isinstance(label, str):
         label = name_of_object(label)
-    parts = LABEL.fullmatch(label.strip())
+    # trec_eval writes a cut-off behind a line: P_10, ndcg_cut_10.
+    label = TREC_LABEL.sub(r"\g<name>@\g<cutoff>", label.strip())
+    parts = LABEL.fullmatch(label)
     target = _ALIASES.get(plain_name(parts["name"])) if parts else None
     if parts is None or target is None:
         hint = suggest(label.partition("@")[0].partition("(")[0], CATALOGUE)

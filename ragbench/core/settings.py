@@ -262,13 +262,6 @@ class MetricTable(Table):
     options: dict[str, Any] = {}
 
 
-class SmallestDifference(Table):
-    """[smallest_difference]: that matters to you; what is not shown is planned for it."""
-
-    share_of_scale: float = Field(0.05, gt=0, le=1)
-    metrics: dict[str, float] = {}
-
-
 class Settings(Table):
     """Everything that ragbench.toml may say."""
 
@@ -289,7 +282,9 @@ class Settings(Table):
     cluster: str = Field("", description="local:N, or the address of a Dask scheduler")
     database: DatabaseSettings = DatabaseSettings()
     budget: Budget = Budget()
-    smallest_difference: SmallestDifference = SmallestDifference()
+    smallest_difference: dict[str, float] = Field(
+        {}, description="by metric, what matters to you: mrr = 0.03; within it is the same"
+    )
     providers: dict[str, Endpoint] = {}
     judges: dict[str, JudgeTable] = {}
     embedders: dict[str, EmbedderTable] = {}

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from ragbench.core.errors import UntrustedError
+from ragbench.core.errors import BenchError, UntrustedError
 from ragbench.core.settings import Settings, find_file, load_settings
 
 
@@ -70,10 +70,16 @@ def forget(folder: Path) -> None:
 def write_trusted(folders: list[str]) -> None:
     """Write the list whole or not at all."""
     file = trust_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(".new")
-    beside.write_text(json.dumps(folders, indent=1), encoding="utf-8")
-    beside.replace(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_suffix(".new")
+        beside.write_text(json.dumps(folders, indent=1), encoding="utf-8")
+        beside.replace(file)
+    except OSError as error:
+        raise BenchError(
+            f"{file} cannot be written: {error.strerror}; the environment variable XDG_STATE_HOME "
+            "names another folder for it"
+        ) from None
 
 
 def trust_file() -> Path:

@@ -74,11 +74,15 @@ def read_answers(
         with naming(Path(source)):
             return _read_table(read_table(source), columns or {}, system)
     if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
-        paths = {Path(path).name.split(".")[0]: path for path in source}
+        paths = {Path(path).name.split(".")[0]: Path(path) for path in source}
         if len(paths) < len(source):
             raise BenchError("two files have one name; give {system: file} with a name for each")
         source = paths
-    if not isinstance(source, Mapping) or any(map(field_of, source)):
+    # Files are systems, whatever they are called: answers.csv is no column of answers.
+    is_files = isinstance(source, Mapping) and all(
+        isinstance(part, Path) for part in source.values()
+    )
+    if not isinstance(source, Mapping) or (any(map(field_of, source)) and not is_files):
         return _read_table(Table(rows_of_objects(source)), columns or {}, system)
     answers = Answers()
     for name, part_source in source.items():

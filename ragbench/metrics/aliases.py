@@ -5,7 +5,7 @@ from __future__ import annotations
 # Label of a metric here → its names elsewhere, which are compared without case and signs.
 ALIASES = {
     # rankings
-    "average_precision": "map ap mean_average_precision",
+    "average_precision": "map ap mean_average_precision map_cut",
     "hit_rate": "hit hits hr success recall_any",
     "inferred_ap": "infap",
     "judged": "judged_share",

@@ -251,7 +251,7 @@ def compare_family(wide: Wide, plan: Plan, family: str, labels: Sequence[str]) -
         wide.units,
         bounds=scale_ends(pairs["metric"], plan.scales),
         lower_is_better=[plan.scales[label].better == "lower" for label in pairs["metric"]],
-        margin=[plan.margins.get(label, np.nan) for label in pairs["metric"]],
+        margin=[find_margin(label, plan.margins) for label in pairs["metric"]],
         was_asked=wide.was_asked[:, before] & wide.was_asked[:, after],
         confidence=plan.confidence,
     )
@@ -263,3 +263,8 @@ def scale_ends(labels: pd.Series, scales: Mapping[str, Scale]) -> tuple[Array, A
     least = [scales[label].least for label in labels]
     greatest = [scales[label].greatest for label in labels]
     return np.array(least, dtype=float), np.array(greatest, dtype=float)
+
+
+def find_margin(label: str, margins: Mapping[str, float]) -> float:
+    """Return the difference that matters, by label or by the metric's name; NaN: nobody said."""
+    return margins.get(label, margins.get(label.partition("@")[0], np.nan))

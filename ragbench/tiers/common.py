@@ -86,6 +86,9 @@ class Options(SystemOptions):
 
     metrics: tuple[str, ...] = Field((), description="labels; empty: the tier's usual ones")
     primary: str = Field("", description="the metric that answers; a family of its own")
+    margins: dict[str, float] = Field(
+        {}, description="by metric, the difference that matters; what lies within is the same"
+    )
     slice_by: tuple[str, ...] = Field(
         ("kind", "language", "source"), description="parts of the questions looked at apart"
     )
@@ -196,6 +199,8 @@ def open_workbench(
                 names = tuple(opened)
                 baseline = choose_baseline(request.baseline, settings.baseline, names)
                 complete |= {"systems": names, "baseline": baseline}
+                if isinstance(request, Options):
+                    complete["margins"] = request.margins or settings.smallest_difference
             yield Workbench(
                 request.model_copy(update=complete),
                 settings,

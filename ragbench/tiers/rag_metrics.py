@@ -130,7 +130,9 @@ def measure(
     systems = tuple(dict.fromkeys(sample.system for sample in samples))
     primary = usual_primary(chosen, services)
     baseline = choose_baseline(request.baseline, settings.baseline, systems)
-    request = request.model_copy(update={"language": language.code, "baseline": baseline})
+    margins = request.margins or settings.smallest_difference
+    known = {"language": language.code, "baseline": baseline, "margins": margins}
+    request = request.model_copy(update=known)
     return complete(request, systems, chosen, primary), frames, services
 
 

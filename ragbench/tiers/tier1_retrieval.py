@@ -431,6 +431,7 @@ def state(request: Request, frames: Frames) -> RetrievalStatement:
         baseline=request.baseline,
         primary=request.primary,
         metrics=request.metrics,
+        margins=request.margins,
         confidence=request.confidence,
     )
     sliced = cut_slices(frames.questions, request.slice_by)
@@ -443,6 +444,7 @@ def state(request: Request, frames: Frames) -> RetrievalStatement:
             systems=request.systems,
             baseline=request.baseline,
             metrics=[request.primary],
+            margins=request.margins,
             confidence=request.confidence,
         )
     return RetrievalStatement(

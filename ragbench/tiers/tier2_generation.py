@@ -191,6 +191,7 @@ def state_answers(request: Any, frames: Any) -> AnswerStatement:
         baseline=request.baseline,
         primary=request.primary,
         metrics=labels,
+        margins=request.margins,
         confidence=request.confidence,
     )
     is_scored = frames.answers["question_id"].isin(frames.scores["question_id"])

@@ -150,3 +150,11 @@ def test_a_function_of_a_user_becomes_a_metric() -> None:
     assert declared.kind == "row"
     assert declared("few words") is True
     CATALOGUE.pop("short")
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("P_10", "precision@10"), ("ndcg_cut_5", "ndcg@5"), ("map_cut_10", "average_precision@10")],
+)
+def test_labels_as_trec_eval_prints_them(label: str, expected: str) -> None:
+    assert find_metric(label).label == expected

@@ -261,3 +261,17 @@ def test_words_intervals_and_p_agree_wherever_they_stand(tmp_path: Path) -> None
     summary = (tmp_path / "summary.json").read_text(encoding="utf-8")
     assert summary.count('"cannot be told"') == 2
     assert summary.count('"too few differ"') == 2
+
+
+def test_a_difference_within_the_margin_is_the_same() -> None:
+    """Of 40 questions the systems differ by 1/21 upwards and downwards in turn: mean 0."""
+    rows = []
+    for number in range(40):
+        for system, extra in (("v1", number % 2), ("v2", (number + 1) % 2)):
+            answer = " ".join(f"w{place}" for place in range(10 + extra))
+            reference = " ".join(f"w{place}" for place in range(10))
+            row = {"id": str(number), "system": system, "question": "q"}
+            rows.append({**row, "answer": answer, "reference": reference})
+    assert rb.score(rows, ["token_f1"]).comparisons["word"].item() == "not shown"
+    same = rb.score(rows, ["token_f1"], margins={"token_f1": 0.1})
+    assert same.comparisons["word"].item() == "the same"

@@ -12,7 +12,7 @@ import math
 import pandas as pd
 
 from ragbench.core.bands import Thresholds, choose_set, find_thresholds
-from ragbench.core.errors import BenchError, suggest
+from ragbench.core.errors import BenchError, NotEnoughError, suggest
 from ragbench.core.metric import parse_label
 from ragbench.core.settings import Gate, Settings
 from ragbench.report.finished import Finished
@@ -85,11 +85,12 @@ def check_condition(name: str, gate: Gate) -> None:
 def choose_rows(name: str, gate: Gate, frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return the rows that a gate is for. Raises BenchError where there are none."""
     if frame.empty:
-        raise BenchError(f"gate.{name}: the run compares nothing")
+        raise NotEnoughError(f"gate.{name}: the run has nothing to hold to it")
     chosen = frame[frame["metric"] == gate.metric]
     if chosen.empty:
         metrics = list(frame["metric"].unique())
-        hint = suggest(gate.metric, metrics) or f"; there are {', '.join(metrics[:20])}"
+        bare = {label.partition("@")[0]: label for label in metrics}
+        hint = suggest(gate.metric, [*metrics, *bare]) or f"; there are {', '.join(metrics[:20])}"
         raise BenchError(f"gate.{name}: no metric {gate.metric!r} in the run{hint}")
     for field, wanted in (("page", gate.page), (column, gate.system)):
         if wanted:
