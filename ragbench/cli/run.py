@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ragbench.report.run import PageRun, Run
 
 NOTHING_MEASURED = 4
+USUAL_LEVEL = 0.95  # which notebooks have by themselves
 # In the order of reading; the overview sums the others up and is made last.
 PAGES = (
     "tier1_retrieval",
@@ -84,7 +85,7 @@ def main(
     ] = None,
     plan: Plan = False,
     language: LanguageCode = "",
-    confidence: Confidence = 0.95,
+    confidence: Confidence = USUAL_LEVEL,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Notebooks at once.", rich_help_panel=MORE)
     ] = 2,
@@ -101,7 +102,7 @@ def main(
     settings = open_settings()
     if language:
         settings = settings.model_copy(update={"language": language})
-    values = {"level": confidence, **read_parameters(parameter or [])}
+    values = read_parameters(parameter or [])
     named = {
         "dataset": dataset,
         "systems": ", ".join(split_list(systems)),
@@ -110,6 +111,7 @@ def main(
         "baseline": baseline,
         "primary": primary,
         "limit": limit,
+        "level": None if confidence == USUAL_LEVEL else confidence,
     }
     values |= {name: value for name, value in named.items() if value}
     if language:
