@@ -101,8 +101,8 @@ def main(
             "nothing here that ragbench reads; name files, a service or a function, "
             "or try the sample: ragbench run -d campus"
         )
-    file.write_text(settings_text(findings), encoding="utf-8")
     trust(Path())
+    file.write_text(settings_text(findings), encoding="utf-8")
     print(f"\nwrote {file}; next:")
     for command in next_commands(findings):
         print(f"  {command}")
