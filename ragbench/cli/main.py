@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
+import shlex
 import signal
 import sys
 import traceback
@@ -176,29 +176,24 @@ def run(arguments: list[str]) -> int:
         code = typer.main.get_command(app).main(
             arguments or ["--help"], prog_name="ragbench", standalone_mode=False
         )
-        return code if isinstance(code, int) else 0
-    except typer.Exit as ending:
-        return ending.exit_code
     except typer.TyperException as error:
         return complain(misuse_text(error), WRONG_INPUT)
     except UntrustedError as error:
         return complain(error, NOT_TRUSTED)
     except NotEnoughError as error:
         return complain(error, NOTHING_MEASURED)
-    except BenchError as error:
+    except (BenchError, OSError, typer.Abort) as error:
         return complain(error, WRONG_INPUT)
-    except (KeyboardInterrupt, typer.Abort):
-        again = " ".join(["ragbench", *arguments])
-        return complain(f"interrupted; what was paid for is kept. Go on with: {again}", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read the output, such as `head`, has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # typer's way to end where whoever read the output, such as `head`, has seen enough.
         return 0
-    except OSError as error:
-        return complain(error, WRONG_INPUT)
     except Exception:
         # A traceback may hold a key; it is masked like every error.
         return complain(f"this is a fault of ours:\n{traceback.format_exc()}", OUR_FAULT)
+    if code == INTERRUPTED:
+        again = shlex.join(["ragbench", *arguments])
+        return complain(f"interrupted; what was paid for is kept. Go on with: {again}", code)
+    return code if isinstance(code, int) else 0
 
 
 def misuse_text(error: Any) -> str:
