@@ -76,6 +76,11 @@ class Kernels:
             # nbclient calls it by this name, which the class above binds to its own method.
             start_kernel = _async_start_kernel
 
+            async def _async_interrupt_kernel(self) -> None:
+                """Do nothing: an idle kernel that is asked to end would print an error."""
+
+            interrupt_kernel = _async_interrupt_kernel
+
         return PageKernel
 
     def end(self) -> None:
