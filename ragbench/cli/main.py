@@ -143,7 +143,7 @@ app = typer.Typer(
 )
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(version: Annotated[bool, typer.Option("--version", help="Print it.")] = False) -> None:
     """Take what stands before the command."""
     if version:

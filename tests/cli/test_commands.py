@@ -1,0 +1,257 @@
+"""Every command with what it prints and how it ends: files, command line, exit code, words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragbench.cli.main import COMMANDS, is_installed, load_command, run
+from ragbench.core.trust import forget
+from tests.cli.conftest import typed
+
+Write = Callable[..., None]
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "code", "said"),
+    [
+        # Wrong words are answered with the nearest right one.
+        ("", "scor x.csv", 3, "no command 'scor'; did you mean 'score'?"),
+        ("", "score --format latex one.csv", 3, "no option --format; write --latex FILE"),
+        ("", "score --metrcs a one.csv", 3, "no option --metrcs; did you mean '--metrics'?"),
+        ("", "run --limit x", 3, "'--limit'"),
+        ("", "metrics mmr", 3, "no metric 'mmr'; did you mean 'mrr'?"),
+        ("", "run tier_1", 3, "no notebook 'tier_1'; did you mean 'tier1_retrieval'?"),
+        ("", "run -d campsu", 3, "no data set 'campsu'"),
+        ("", "run -s bm52", 3, "no system 'bm52'; did you mean 'bm25'?"),
+        ("", "run -j lexcal", 3, "no judge 'lexcal'; did you mean 'lexical'?"),
+        ("", "run -m mmr", 3, "no metric 'mmr'; did you mean 'mrr'?"),
+        ("", "run -p k", 3, "-p k: write NAME=VALUE"),
+        ("", "run -d db:own", 3, "no database 'own'"),
+        ("", "load question x.csv", 3, "no kind 'question'; did you mean 'questions'?"),
+        ("", "gate", 3, "there is no run 'latest'"),
+        ("", "compare a b", 3, "there is no run 'a'"),
+        # Files.
+        ("", "score nix.csv", 3, "there is no file nix.csv"),
+        ("odd.csv", "score odd.csv", 3, "--column question=frage --column answer=antwort"),
+        ("odd.csv", "score odd.csv -c question", 3, "write FIELD=COLUMN"),
+        ("answers.csv", "score answers.csv", 3, "--column system=version"),
+        ("one.csv", "score one.csv -m context_recall", 3, "no row has all of these"),
+        ("one.csv", "score one.csv -m exact_match -s v9", 3, "no system v9"),
+        ("one.csv", "score one.csv -m exact_match", 0, "exact_match answers reaches 1.000"),
+        ("one.csv", "score one.csv -m answer_relevance", 0, "offline stand-ins: judge lexical"),
+        ("one.csv", "score one.csv --criterion polite", 3, "write NAME=QUESTION"),
+        ("one.csv", 'score one.csv --criterion "a=Is it polite?"', 4, "nothing was measured of a"),
+        ("one.csv", "score one.csv --plan", 0, "no model would be asked"),
+        ("one.csv", "load answers one.csv", 3, "scored where they lie: ragbench score one.csv"),
+        ("bad.bin", "load questions bad.bin", 3, "bad.bin: is no file that ends with"),
+        (
+            "questions.csv",
+            "load questions questions.csv --name ../x",
+            3,
+            "name is that of a folder",
+        ),
+        ("", "load documents docs", 3, "there is no docs"),
+        ("", "load database own", 3, "no table [databases.own]"),
+        (
+            "judged.qrels first.run second.run",
+            "trec judged.qrels first.run second.run -m nDCG@10,mrr",
+            0,
+            "second",
+        ),
+        ("", "init", 3, "nothing here that ragbench reads"),
+        ("", "init nix.csv", 3, "there is no nix.csv"),
+        ("", "metrics ndcg", 0, "options  k=None, gain=linear"),
+        ("", "metrics", 0, "faithfulness"),
+        ("", "trust --list", 0, ""),
+        ("", "--version", 0, "0."),
+        ("", "", 0, "Begin with"),
+    ],
+)
+def test_a_command_ends_with_its_code_and_says_why(
+    write: Write,
+    capsys: pytest.CaptureFixture[str],
+    files: str,
+    command: str,
+    code: int,
+    said: str,
+) -> None:
+    write(*files.split())
+    assert typed(command) == code
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err
+    # An error is one sentence.
+    assert code == 0 or printed.err.strip().splitlines()[-1].startswith("ragbench: ")
+
+
+def test_lists_repeat_or_take_commas(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("answers.csv")
+    table = ["score", "answers.csv", "-c", "system=version", "--json"]
+    assert run([*table, "a.json", "-m", "exact_match,token_f1", "-s", "v1,v2"]) == 0
+    assert (
+        run([*table, "b.json", "-m", "exact_match", "-m", "token_f1", "-s", "v1", "-s", "v2"]) == 0
+    )
+    first, second = (json.loads(Path(name).read_text()) for name in ("a.json", "b.json"))
+    assert first == second
+    assert {row["metric"] for row in first["estimates"]} == {"exact_match", "token_f1"}
+    # v1 has none of two right, v2 both.
+    values = [row["value"] for row in first["estimates"] if row["metric"] == "exact_match"]
+    assert values == [0, 1]
+    assert len(first["scores"]) == 8
+
+
+def test_every_way_out_of_score(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("answers.csv")
+    line = "score answers.csv -c system=version -m token_f1 -m exact_match --primary exact_match"
+    line += " --baseline v2 --out page --json - --latex paper/table.tex --limit 2"
+    assert typed(f"{line} --confidence 0.9") == 0
+    printed = capsys.readouterr().out
+    assert "On exact_match" in printed
+    assert '"level": 0.9' in printed
+    latex = Path("paper/table.tex").read_text()
+    assert "\\toprule" in latex
+    assert "exact\\_match & v1" in latex
+    assert Path("page/rag_metrics.html").is_file()
+    assert Path("page/frames/rag_metrics/scores.parquet").is_file()
+
+
+def test_files_are_systems(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "question,answer,reference\nWhen?,{},At 8.\nWhere?,{},Here.\n"
+    write(v1__csv=rows.format("At 9.", "Here."), v2__csv=rows.format("At 8.", "Here."))
+    assert typed("score v1.csv v2.csv -m exact_match --json -") == 0
+    scores = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))["scores"]
+    assert [(row["system"], row["value"]) for row in scores] == [
+        ("v1", 0),
+        ("v1", 1),
+        ("v2", 1),
+        ("v2", 1),
+    ]
+
+
+def test_columns_of_the_project_are_read_unless_others_are_named(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(
+        "odd.csv", "one.csv", ragbench__toml='[columns]\nquestion = "frage"\nanswer = "antwort"\n'
+    )
+    assert typed("score odd.csv -m answer_relevance") == 0
+    assert typed("score one.csv -m exact_match") == 3
+    assert "[columns] in ragbench.toml" in capsys.readouterr().err
+
+
+def test_metrics_of_the_project_are_there_by_name(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = 'modules = ["own_words"]\n[metrics.polite]\nquestion = "Is it polite?"\n'
+    code = (
+        "from ragbench.core.metric import metric\n\n@metric\ndef brevity(answer):\n"
+        '    """1 for a short answer."""\n    return float(len(answer) < 9)\n'
+    )
+    write("one.csv", ragbench__toml=settings, own_words__py=code)
+    assert typed("score one.csv -m brevity --json n.json") == 0
+    assert json.loads(Path("n.json").read_text())["scores"][0]["value"] == 1
+    assert typed("score one.csv -m polite") == 4
+    assert "cannot answer aspect_critique" in capsys.readouterr().err
+
+
+def test_a_folder_is_used_when_its_user_said_so(
+    write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forget(folder)
+    write("one.csv", ragbench__toml='modules = ["stolen"]\n', stolen__py="open('seen', 'w')\n")
+    for command in ("score one.csv", "run", "load questions one.csv", "gate", "doctor", "lab"):
+        assert typed(command) == 5
+    assert not Path("seen").exists()
+    assert "If so: ragbench trust" in capsys.readouterr().err
+    assert run(["trust"]) == 0
+    assert typed("score one.csv -m exact_match") == 0
+    assert Path("seen").exists()
+    assert run(["trust", "--remove"]) == 0
+    assert typed("score one.csv -m exact_match") == 5
+
+
+def test_secrets_are_masked_where_we_speak_and_data_stay(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POSTGRES_PASSWORD", "password")
+    monkeypatch.setenv("MY_KEY", "key-of-mine-1234")
+    settings = (
+        '[judges.mini]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nkey_variable = "MY_KEY"\n'
+        'attempts = 1\n[gate.x]\nmetric = "key-of-mine-1234"\n'
+    )
+    text = "id,question\nq1,Where is my password? Is it key-of-mine-1234?\n"
+    write(ragbench__toml=settings, q__csv=text)
+    assert typed("load questions q.csv --name own") == 0
+    loaded = Path("data/own/questions.en.jsonl").read_text()
+    assert "Where is my password? Is it key-of-mine-1234?" in loaded
+    write("one.csv")
+    assert typed("score one.csv -m key-of-mine-1234 -j mini") == 3
+    assert typed("score one.csv -m answer_relevance -j mini") == 4
+    assert typed("score one.csv -m key-of-mine-1234 -j mini") == 3
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "key-of-mine-1234" not in last
+    assert "••••" in last
+
+
+def test_a_fault_of_ours_is_no_failed_gate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ragbench.cli.metrics.print_list", lambda: 1 / 0)
+    assert run(["metrics"]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ragbench.cli.metrics.print_list", interrupt)
+    assert run(["metrics"]) == 130
+    assert "Go on with: ragbench metrics" in capsys.readouterr().err
+
+
+def installed_commands() -> list[str]:
+    return [name for name, entry in COMMANDS.items() if is_installed(entry[0])]
+
+
+@pytest.mark.parametrize("name", installed_commands())
+def test_help_begins_with_twelve_options_at_most(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([name, "--help"]) == 0
+    assert f"ragbench {name}" in capsys.readouterr().out
+    options = [each for each in load_command(name).params if each.param_type_name == "option"]
+    first = [each for each in options if each.rich_help_panel is None]
+    assert len(first) < 12, "--help is one, too"
+
+
+def test_one_option_has_one_word() -> None:
+    words: dict[str, set[tuple[str, ...]]] = {}
+    for name in installed_commands():
+        for parameter in load_command(name).params:
+            for option in parameter.opts:
+                if parameter.param_type_name == "option" and len(option) == 2:
+                    words.setdefault(option, set()).add(tuple(parameter.opts))
+    assert {option: len(names) for option, names in words.items() if len(names) > 1} == {}
+
+
+def test_nothing_heavy_is_imported_for_help_and_for_the_package() -> None:
+    code = (
+        "import sys, ragbench; from ragbench.cli.main import run; run(['--help']);"
+        "print(sorted({'pandas', 'numpy', 'torch', 'plotly', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_public_name_is_there() -> None:
+    import ragbench
+
+    for name in dir(ragbench):
+        assert getattr(ragbench, name) is not None
+    assert callable(ragbench.judge)
+    with pytest.raises(AttributeError, match="no attribute 'scoer'"):
+        _ = ragbench.scoer

@@ -1,0 +1,222 @@
+"""A project from an empty folder on: init, load, doctor, run, gates."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench.cli.main import run
+from ragbench.core.language import load_language
+from ragbench.data import read_dataset
+from ragbench.report.run import Run
+from tests.cli.conftest import typed
+
+Write = Callable[..., None]
+LINES = {
+    "answers.csv": ["ragbench score answers.csv"],
+    "one.csv": ["ragbench score one.csv"],
+    "judged.qrels first.run second.run": ["ragbench trec judged.qrels first.run second.run"],
+    "docs/loans.md docs/hours.md": [
+        "ragbench load documents docs --name docs",
+        "ragbench draft docs",
+        "ragbench run",
+    ],
+    "passages.csv questions.csv": [
+        "ragbench load passages passages.csv --name passages",
+        "ragbench load questions questions.csv --name passages",
+        "ragbench run",
+    ],
+    "dialogues.jsonl": ["ragbench load dialogues dialogues.jsonl --name dialogues", "ragbench run"],
+    "decisions.csv": ["ragbench load decisions decisions.csv --name decisions", "ragbench run"],
+    "history.csv": ["ragbench load history history.csv --name history", "ragbench run"],
+}
+
+
+@pytest.mark.parametrize("files", LINES)
+def test_init_names_every_file_and_commands_that_work(
+    write: Write, capsys: pytest.CaptureFixture[str], files: str
+) -> None:
+    write(*files.split(), "bad.bin")
+    assert run(["init"]) == 0
+    printed = capsys.readouterr().out
+    for name in files.split():
+        assert name.partition("/")[0] in printed
+    assert "bad.bin: not read: is none of" in printed
+    commands = [line.strip() for line in printed.splitlines() if line.startswith("  ragbench ")]
+    assert commands == LINES[files]
+    for command in commands:
+        if command != "ragbench run" and "score" not in command:
+            assert typed(command.removeprefix("ragbench ")) == 0
+    assert run(["init"]) == 3
+    assert run(["init", "--force"]) == 0
+
+
+def test_init_writes_down_what_is_no_file(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("questions.csv")
+    targets = [
+        "questions.csv",
+        "http://localhost:1/ask",
+        "search:find",
+        "postgresql://u:pass1234@h/d",
+    ]
+    assert run(["init", *targets]) == 0
+    settings = Path("ragbench.toml").read_text()
+    assert 'url = "http://localhost:1/ask"' in settings
+    assert 'callable = "search:find"' in settings
+    assert 'url_variable = "OWN_DATABASE_URL"' in settings
+    assert "pass1234" not in settings + capsys.readouterr().out
+
+
+def test_load_adds_to_what_is_there(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("passages.csv", "questions.csv", "decisions.csv", "ratings.csv", "russian.csv")
+    assert typed("load passages passages.csv --name own") == 0
+    assert "next: ragbench load questions FILE" in capsys.readouterr().out
+    assert typed("load questions questions.csv --name own --dry-run") == 0
+    assert "question q1: 'When is it open?' → a" in capsys.readouterr().out
+    assert not Path("data/own/questions.en.jsonl").exists()
+    for kind in ("questions", "decisions", "ratings"):
+        assert run(["load", kind, f"{kind}.csv", "--name", "own"]) == 0
+    dataset = read_dataset("own")
+    assert dataset.grades() == {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
+    assert dataset.extras["ratings"]["value"].tolist() == [5]
+    # Questions with the same ids take the place of the old ones, with their labels.
+    write(questions__csv="id,question,relevant\nq1,Open?,b\n")
+    assert typed("load questions questions.csv --name own") == 0
+    assert "1 questions and 0 passages that were there are replaced" in capsys.readouterr().err
+    dataset = read_dataset("own")
+    assert dataset.grades() == {"q1": {"b": 1.0}, "q2": {"b": 1.0}}
+    assert set(dataset.questions["text"]) == {"Open?", "A loan?"}
+    # Another language lies beside.
+    assert typed("load questions russian.csv --name own") == 3
+    assert "--language ru keeps it beside" in capsys.readouterr().err
+    assert typed("load questions russian.csv --name own -l ru") == 0
+    assert len(read_dataset("own:en").questions) == 2
+    assert len(read_dataset("own:ru").questions) == 1
+
+
+def test_load_touches_no_files_of_others(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("questions.csv", **{"data/own/corpus.jsonl": '{"_id": "1", "text": "x"}\n'})
+    assert typed("load questions questions.csv --name own") == 3
+    assert "corpus.jsonl is no file of ours" in capsys.readouterr().err
+    write(**{"data/docs/a.md": "# A\n\nText of A.\n"})
+    assert typed("load documents data/docs --name docs") == 0
+    assert Path("data/docs/a.md").is_file()
+
+
+class OddService(BaseHTTPRequestHandler):
+    """Answers in a form of its own."""
+
+    def do_POST(self) -> None:
+        reply = {"result": {"reply": "At 8.", "found": [{"id": "a", "text": "It opens at 8."}]}}
+        body = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    """The address of the odd service."""
+    server = HTTPServer(("127.0.0.1", 0), OddService)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/ask"
+    server.shutdown()
+
+
+def test_doctor_says_what_is_there_and_what_to_write(
+    write: Write,
+    service: str,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    settings = (
+        'embedder = "hashing"\n[judges.mini]\nprovider = "openai"\nmodel = "m"\n'
+        'key_variable = "NO_SUCH_KEY"\n[databases.own]\nurl_variable = "RAGBENCH_DATABASE_URL"\n'
+        f'passages = "nothing"\n[systems.odd]\nurl = "{service}"\n[systems.bm25]\n'
+        'retriever = "bm25"\n'
+    )
+    write(ragbench__toml=settings)
+    assert run(["doctor", "--online"]) == 3
+    printed = capsys.readouterr().out
+    for line in (
+        "✓ data       campus: 105 passages",
+        "✓ database   PostgreSQL with pgvector",
+        "· embedder   hashing",
+        "✗ model      judges.mini: the variable NO_SUCH_KEY is not set",
+        "✗ own tables databases.own.passages = 'nothing' is not in the schema public",
+        "✗ system     systems.odd: say where its reply has answer",
+        'answer = "result.reply"',
+        'passages = "result.found[].text"',
+        "✓ system     bm25: BM25",
+    ):
+        assert line in printed
+    write(ragbench__toml="")
+    assert run(["doctor"]) == 0
+    assert "the lexical one stands in" in capsys.readouterr().out
+
+
+def test_a_plan_asks_nobody_and_counts_what_is_kept(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = 'base_url = "http://127.0.0.1:9/v1"\nmodel = "m"\ninput_price = 1\noutput_price = 2\n'
+    settings = (
+        f'dataset = "own"\n[judges.mini]\n{model}[generators.writer]\nkind = "openai"\n{model}'
+        '[systems.bm25]\nretriever = "bm25"\ngenerator = "writer"\n'
+        '[systems.far]\nurl = "http://127.0.0.1:9/ask"\nanswer = "a"\npassages = "b"\n'
+    )
+    write("answers.csv", "passages.csv", "questions.csv", ragbench__toml=settings)
+    for kind in ("passages", "questions"):
+        assert run(["load", kind, f"{kind}.csv", "--name", "own"]) == 0
+    capsys.readouterr()
+    # Two calls an answer: its claims, and what the contexts say of them.
+    assert typed("score answers.csv -c system=version -m faithfulness --plan") == 0
+    assert "mini       8             0" in capsys.readouterr().out
+    assert typed("run tier2_generation tier3_end_to_end --plan") == 0
+    printed = capsys.readouterr().out
+    assert "generators.writer" in printed
+    assert "mini" in printed
+
+
+def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("passages.csv", "questions.csv")
+    for kind in ("passages", "questions"):
+        assert typed(f"load {kind} {kind}.csv --name own") == 0
+    ran: dict[str, Any] = {}
+
+    def pretend(notebooks: list[Path], folder: Path, values: dict[str, Any], **options: Any) -> Run:
+        ran.update(names=[path.stem for path in notebooks], values=values, **options)
+        return Run(folder, "x", load_language("en"), [])
+
+    monkeypatch.setattr("ragbench.report.run.run_notebooks", pretend)
+    line = "run -d own -s bm25 -s dense,hybrid -m mrr@10,ndcg(gain=exponential)@5 -p k=5 -l ru"
+    assert typed(f"{line} -p name=[1,2] --limit 9 --confidence 0.9 --out there") == 0
+    assert ran["values"] == {
+        "dataset": "own",
+        "systems": "bm25, dense, hybrid",
+        "metrics": "mrr@10, ndcg(gain=exponential)@5",
+        "k": 5,
+        "name": [1, 2],
+        "limit": 9,
+        "level": 0.9,
+        "language": "ru",
+    }
+    assert ran["settings"].language == "ru"
+    assert "tier1_retrieval" in ran["names"]
+    assert not {"tier_judge", "tier_judge_pipeline", "tier_ux"} & set(ran["names"])
+    assert "tier_ux is left out: own has no dialogues and no history" in capsys.readouterr().err
+    assert typed("run tier_ux --out there -d own") == 0
+    assert ran["names"] == ["tier_ux"]
