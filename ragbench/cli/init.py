@@ -16,16 +16,9 @@ from ragbench.core.settings import FILE
 from ragbench.core.trust import trust
 
 MOST_FILES = 200  # that are looked at; a folder with more names them
-# Files that speak of the folder itself, by their names without endings; and what is no data.
-SKIPPED = {
-    "readme",
-    "license",
-    "licence",
-    "changelog",
-    "contributing",
-    "requirements",
-    "provenance",
-}
+# What speaks of the folder itself, and what ragbench writes there, by names without endings.
+ABOUT = {"readme", "license", "licence", "changelog", "contributing", "requirements", "provenance"}
+SKIPPED = ABOUT | {"reports", "notebooks", "public"}
 NO_DATA = (".py", ".ipynb", ".toml", ".lock", ".yml", ".yaml", ".sh")
 # In this order, since questions name passages.
 LOAD = ("passages", "questions", "dialogues", "decisions", "history", "ratings")
@@ -146,9 +139,8 @@ def look_into(folder: Path, findings: Findings) -> None:
 
 def is_looked_at(path: Path) -> bool:
     """Tell whether a file may be data, or a folder may hold some."""
-    if path.name.startswith((".", "_")) or path.suffix in NO_DATA:
-        return False
-    return path.is_dir() or path.stem.lower() not in SKIPPED
+    is_hidden = path.name.startswith((".", "_"))
+    return not (is_hidden or path.suffix in NO_DATA or path.stem.lower() in SKIPPED)
 
 
 def look_into_data(folder: Path, findings: Findings) -> None:
@@ -169,7 +161,10 @@ def note(described: Any, findings: Findings) -> None:
     findings.paths.setdefault(described.kind, []).append(described.path)
     findings.columns[described.path] = columns_text(described.columns)
     if not described.kind:
-        print(f"{described.path}: not read: {described.reason}")
+        # A column of texts may hold questions or passages.
+        is_text = "none is known as a question" in described.reason
+        way = f"; of passages: ragbench load passages {quoted([described.path])}" * is_text
+        print(f"{described.path}: not read: {described.reason}{way}")
         return
     print(f"{described.path}: {LINES[described.kind]}{columns_text(described.columns)}")
 

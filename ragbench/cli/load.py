@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,7 @@ def main(
 
 def next_command(dataset: Dataset, name: str) -> str:
     """Return the command that goes on from a data set."""
+    name = shlex.quote(name)
     if dataset.passages.empty:
         return f"ragbench load documents FOLDER --name {name}, for passages to search"
     if dataset.questions.empty:
