@@ -37,31 +37,21 @@ if TYPE_CHECKING:
 
 NOTHING_MEASURED = 4
 USUAL_LEVEL = 0.95  # which notebooks have by themselves
-# In the order of reading; the overview sums the others up and is made last.
-PAGES = (
-    "tier1_retrieval",
-    "tier2_generation",
-    "tier3_end_to_end",
-    "rag_metrics",
-    "tier0_embeddings",
-    "tier_judge",
-    "tier_judge_pipeline",
-    "tier_ux",
-    "real_users",
-    "sources",
-    "dataset",
-)
-OVERVIEW = "overview"
-# What the data set must have for a page; of several one will do.
-NEEDS = {
+# Page → what the data set must have for it; of several one will do. In the order of reading; the
+# overview sums the others up and is made last.
+PAGES = {
     "tier1_retrieval": ("labels",),
     "tier2_generation": ("labels",),
     "tier3_end_to_end": ("references",),
     "rag_metrics": ("ratings", "answers"),
+    "tier0_embeddings": (),
     "tier_judge": ("ratings", "answers"),
     "tier_judge_pipeline": ("decisions",),
     "tier_ux": ("dialogues", "history"),
     "real_users": ("history",),
+    "sources": (),
+    "dataset": (),
+    "overview": (),
 }
 ANNEXES = Path(__file__).parents[1] / "extras"  # whose notebooks are executed when they are named
 
@@ -112,18 +102,16 @@ def main(
         "primary": primary,
         "limit": limit,
         "level": None if confidence == USUAL_LEVEL else confidence,
+        "language": language,
     }
     values |= {name: value for name, value in named.items() if value}
-    if language:
-        values["language"] = language
     notebooks = find_notebooks(settings, pages or [])
     check_names(settings, values)
     if not pages:
         notebooks = with_data(notebooks, settings, values)
     if plan:
         costs = load_annex("planning.costs")
-        planned = {**values, "judges": tuple(split_list(judges))}
-        print_plans(costs.plan_pages([path.stem for path in notebooks], settings, planned))
+        print_plans(costs.plan_pages([path.stem for path in notebooks], settings, values))
         return
     folder = out or new_run_folder(settings.path(settings.reports_folder))
     began = time.monotonic()
@@ -147,8 +135,7 @@ def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:
         folder = shipped_notebooks()
     present = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
     if not pages:
-        usual = [name for name in (*PAGES, OVERVIEW) if name in present]
-        return [present[name] for name in usual]
+        return [present[name] for name in PAGES if name in present]
     annexes = {path.stem: path for path in sorted(ANNEXES.glob("*/*.ipynb"))}
     known = annexes | present
     chosen = []
@@ -204,7 +191,7 @@ def with_data(
     present |= {"references"} if (dataset.questions["reference"] != "").any() else set()
     chosen = []
     for path in notebooks:
-        needs = NEEDS.get(path.stem, ())
+        needs = PAGES[path.stem]
         if not needs or present.intersection(needs):
             chosen.append(path)
         else:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ragbench.cli.options import split_list
 from ragbench.core.settings import GeneratorTable, Settings
 from ragbench.core.types import Hit, Reply, Retrieval, System
 from ragbench.judge.own import ObjectJudge
@@ -143,7 +144,7 @@ def plan_pages(pages: Sequence[str], settings: Settings, options: Mapping[str, A
     from ragbench.tiers.project import declare_metrics
 
     declare_metrics(settings)
-    named = list(options.get("judges") or settings.judges)
+    named = split_list(options.get("judges", "")) or list(settings.judges)
     language = options.get("language") or settings.language
     judges = [open_judge(name, settings, language, planning=True) for name in named]
     asked: list[Any] = list(judges)
