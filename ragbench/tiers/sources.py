@@ -141,7 +141,7 @@ def score(questions: pd.DataFrame, retrieved: pd.DataFrame, asked: pd.DataFrame)
     return check(
         scores.assign(
             metric=ALONE,
-            value=scores["value"].mask(has_failed),
+            value=scores["value"].astype(float).mask(has_failed),
             status=np.where(has_failed, "system_error", "ok"),
             reason=scores["error"],
             explanation="",

@@ -112,3 +112,9 @@ def test_a_system_that_fails_or_is_empty_is_said_to_be_so() -> None:
 def test_more_topics_than_questions_are_refused() -> None:
     with pytest.raises(BenchError, match="n_topics = 20, but there are 9 questions"):
         rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, n_topics=20)
+
+
+def test_every_question_may_find_passages_that_no_other_finds() -> None:
+    alone = {"v1": lambda question, k: [f"p{number_of(question)}"]}
+    result = rb.sources(alone, QUESTIONS, PASSAGES, **FEW)
+    assert result.scores["value"].tolist() == [1.0] * len(QUESTIONS)

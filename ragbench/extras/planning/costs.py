@@ -166,7 +166,9 @@ def measure_page(
 
     tier = importlib.import_module(f"ragbench.tiers.{page}")
     known = {name: options[name] for name in options if name in tier.Request.model_fields}
-    request = read_options(tier.Request, {**known, "primary": ""})
+    if "primary" in tier.Request.model_fields:
+        known["primary"] = ""
+    request = read_options(tier.Request, known)
     services: dict[str, Any] = {PAGES[page]: list(judges) or "lexical"}
     if PAGES[page] == "judge":
         services["embedder"] = LOCAL
