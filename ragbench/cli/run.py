@@ -37,17 +37,18 @@ if TYPE_CHECKING:
 
 NOTHING_MEASURED = 4
 USUAL_LEVEL = 0.95  # which notebooks have by themselves
-# Page → what the data set must have for it; of several one will do. In the order of reading; the
-# overview sums the others up and is made last.
+WRITERS = "systems that take passages"
+# Page → what must be there for it, all of these; of those with a bar one will do. In the order of
+# reading; the overview sums the others up and is made last.
 PAGES = {
     "tier1_retrieval": ("labels",),
-    "tier2_generation": ("labels",),
+    "tier2_generation": ("labels", WRITERS),
     "tier3_end_to_end": ("references",),
-    "rag_metrics": ("ratings", "answers"),
+    "rag_metrics": ("ratings|answers",),
     "tier0_embeddings": (),
-    "tier_judge": ("ratings", "answers"),
+    "tier_judge": ("ratings|answers",),
     "tier_judge_pipeline": ("decisions",),
-    "tier_ux": ("dialogues", "history"),
+    "tier_ux": ("dialogues|history",),
     "real_users": ("history",),
     "sources": (),
     "dataset": (),
@@ -185,18 +186,32 @@ def with_data(
 
     request = Basics(dataset=str(values.get("dataset") or ""))
     dataset = open_dataset(request, settings, settings.language, None, None)
-    present = {name for name, frame in dataset.extras.items() if len(frame)}
-    present |= {"answers"} if values.get("answers") else set()
-    present |= {"labels"} if len(dataset.labels) else set()
-    present |= {"references"} if (dataset.questions["reference"] != "").any() else set()
+    systems = split_list(values.get("systems", "")) or list(settings.systems)
+    has = {
+        **{name: len(frame) > 0 for name, frame in dataset.extras.items()},
+        "answers": bool(values.get("answers")),
+        "labels": len(dataset.labels) > 0,
+        "references": (dataset.questions["reference"] != "").any(),
+        WRITERS: not systems or any(takes_passages(name, settings) for name in systems),
+    }
     chosen = []
     for path in notebooks:
-        needs = PAGES[path.stem]
-        if not needs or present.intersection(needs):
-            chosen.append(path)
+        for need in PAGES[path.stem]:
+            names = need.split("|")
+            if not any(has.get(name) for name in names):
+                say(f"{path.stem} is left out: there are no {' and no '.join(names)}")
+                break
         else:
-            say(f"{path.stem} is left out: {dataset.name} has no {' and no '.join(needs)}")
+            chosen.append(path)
     return chosen
+
+
+def takes_passages(name: str, settings: Settings) -> bool:
+    """Tell whether a system may be given passages to answer from: a service is asked as it is."""
+    table = settings.systems.get(name)
+    if table is None or table.generator or not table.answer:
+        return True
+    return "{contexts}" in table.body
 
 
 def check_name(what: str, name: str, known: Collection[str]) -> None:

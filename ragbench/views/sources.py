@@ -225,6 +225,8 @@ def pages(result: Any) -> Part | None:
     language = result.language
     _ = language.translate
     uses = result.statement.uses
+    if uses.empty:
+        return None  # every system failed everywhere
     of_pages = uses[uses["unit"] == "page"]
     if of_pages.empty:
         return None

@@ -217,6 +217,6 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert ran["settings"].language == "ru"
     assert "tier1_retrieval" in ran["names"]
     assert not {"tier_judge", "tier_judge_pipeline", "tier_ux"} & set(ran["names"])
-    assert "tier_ux is left out: own has no dialogues and no history" in capsys.readouterr().err
+    assert "tier_ux is left out: there are no dialogues and no history" in capsys.readouterr().err
     assert typed("run tier_ux --out there -d own") == 0
     assert ran["names"] == ["tier_ux"]

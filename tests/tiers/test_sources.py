@@ -118,3 +118,11 @@ def test_every_question_may_find_passages_that_no_other_finds() -> None:
     alone = {"v1": lambda question, k: [f"p{number_of(question)}"]}
     result = rb.sources(alone, QUESTIONS, PASSAGES, **FEW)
     assert result.scores["value"].tolist() == [1.0] * len(QUESTIONS)
+
+
+def test_a_page_is_made_where_every_system_failed() -> None:
+    def fail(question: str, k: int) -> list[str]:
+        raise RuntimeError("no such index")
+
+    result = rb.sources({"v1": fail}, QUESTIONS, PASSAGES, **FEW)
+    assert "failed at 9 of 9 questions" in str(result.page)
