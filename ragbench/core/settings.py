@@ -257,7 +257,6 @@ class MetricTable(Table):
     scale: list[float] | list[str] | Literal["yes/no"] = "yes/no"
     higher_is_better: bool = True
     needs: list[str] = Field([], description="fields that the judge is shown")
-    judges: list[str] = Field([], description="that judge it where nobody names others")
     prompt: str | dict[str, str] = Field("", description="file or text in place of its own")
     options: dict[str, Any] = {}
 
@@ -270,7 +269,6 @@ class Settings(Table):
     reports_folder: Path = Path("reports")
     notebooks_folder: Path = Path("notebooks")
     language: Literal["en", "ru"] = Field("en", description="of pages")
-    encoding: str = Field("", description="of files that are neither UTF-8 nor UTF-16")
     columns: dict[str, str] = Field({}, description='by field: answer = "bot_answer"')
     baseline: str = Field("", description="that others are compared with; empty: the first")
     threshold_set: str = "specification"
