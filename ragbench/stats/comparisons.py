@@ -47,9 +47,9 @@ POWER = 0.8  # of a difference that is called detectable: four of five studies s
 # cases alone cost too much: with 6 % of 60 missing by chance, power falls from .96 to .58.
 MOST_MISSING = 0.05
 LEAST_ONE_SIDED_P = 0.05  # below, one side misses more values than the other
-# A draw of none of the units that differ has no spread, and no scale for T. With more than this
-# share of such draws nothing is shown: it is passed where fewer than five units differ
-# (e^-5 = .007), and holds back a gain that only lacks a few rare large losses by chance.
+# A draw of units that are all alike has no spread, and no scale for T. With more than this share
+# of such draws nothing is shown: it is passed by four units (4 / 4^4 = .016), and where fewer than
+# five of many differ (e^-5 = .007), which holds back a gain that only lacks rare losses by chance.
 MOST_DEGENERATE = 0.01
 LEAST_DIFFERING = 5  # the same rule where nothing is drawn
 LEAST_EQUAL = 10  # units with one and the same difference that a sign test is made of
@@ -182,11 +182,15 @@ def choose_methods(sums: Array, counts: Array, error: Array) -> NDArray[Any]:
         else:
             # Equal differences of other values differ by rounding.
             _, sizes = np.unique((means / error[column]).round(8), return_counts=True)
-            n_differing = len(means) - sizes.max()
             if n_units > MOST_UNITS:
+                n_differing = len(means) - sizes.max()
                 method = "normal" if n_differing >= LEAST_DIFFERING else "none"
             else:
-                share_degenerate = (1 - n_differing / n_units) ** n_units
+                # A draw has no spread if it takes from one group of equals, or measures nothing.
+                n_unmeasured = n_units - len(means)
+                nothing = (n_unmeasured / n_units) ** n_units
+                one_group = ((sizes + n_unmeasured) / n_units) ** n_units - nothing
+                share_degenerate = nothing + one_group.sum()
                 method = "bootstrap-t" if share_degenerate <= MOST_DEGENERATE else "none"
         methods.append(method)
     return np.array(methods, dtype=object)

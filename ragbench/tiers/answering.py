@@ -91,7 +91,6 @@ def open_services(
         rules["quorum"] = request.quorum
         changed = {name: value for name, value in rules.items() if value}
         settings_of_panel = settings.model_copy(update=changed)
-        settings_of_panel._root = settings.root
         opened_judge = open_judge(named, settings_of_panel, language.code, planning=planning)
         if getattr(opened_judge, "is_stand_in", False):
             stand_ins.append(f"judge {opened_judge.name}")
@@ -129,7 +128,6 @@ def score_partition(again: tuple[Any, ...], samples: list[Sample]) -> Part:
     metrics = [parse_label(label) for label in labels]
     language = load_language(language_code)
     alone = settings.model_copy(update={"cluster": ""})
-    alone._root = settings.root
     services = open_services(request, metrics, alone, language, corpus=corpus)
     parts: list[Part] = []
     work = score_batches(

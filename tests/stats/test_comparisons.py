@@ -71,6 +71,8 @@ def test_a_family_is_corrected_together():
         (np.full(15, 0.05), "better"),
         (np.full(30, -0.05), "worse"),
         (np.full(9, 0.05), "too few differ"),
+        ([0.1, 0.12, 0.09, 0.11], "too few differ"),  # 4 draws of 4^4 are of one unit alone
+        ([0.1, 0.12, 0.09, 0.11, 0.13], "better"),
         (np.zeros(5), "equal on every question"),
         (np.repeat([0.05, -1], [98, 2]), "too few differ"),
         (np.repeat([0, 1], [96, 4]), "too few differ"),

@@ -101,7 +101,6 @@ def run_sweep(
     configurations = list_configurations(name, settings)
     systems, failed = check_configurations(configurations)
     swept = settings.model_copy(update={"systems": systems})
-    swept._root = settings.root
     label = metric or f"mrr@{k}"
     request = read_options(
         tier.Request,
