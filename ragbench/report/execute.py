@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 # What a kernel finds in its environment: where its result keeps the frames.
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 RUN_PAGE = "RAGBENCH_RUN_PAGE"
+# And the file where it names the system that it asks, and systems that are not asked any more.
+ASKED_FILE = "RAGBENCH_ASKED_FILE"
+ENDED_KERNEL = "RAGBENCH_ENDED_KERNEL"
+ENDS = "out of memory, or by its code"  # why a kernel ends
 PAPERMILL_CELL = "papermill-error-cell-tag"
 
 
@@ -103,7 +107,8 @@ def execute_notebook(
 ) -> tuple[NotebookNode, str]:
     """Execute a notebook and write it; returns it, and why it failed or "".
 
-    folder: where its kernel works. A notebook that fails is written as far as it came.
+    folder: where its kernel works. A notebook that fails is written as far as it came. Where its
+    kernel ended while a system was asked, it is executed once more without asking that system.
     """
     import nbformat
     import papermill
@@ -113,23 +118,37 @@ def execute_notebook(
     # What is wrong is said of the page, in one sentence.
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
     environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
-    failure = ""
-    try:
-        papermill.execute_notebook(
-            str(source),
-            str(target),
-            parameters=dict(parameters),
-            kernel_name="python3",
-            progress_bar=False,
-            kernel_manager_class=kernels.manager_class(environment, folder),
-        )
-    except PapermillExecutionError as error:
-        failure = f"{error.ename}: {error.evalue}"
-    except DeadKernelError:
-        failure = "its kernel ended while it ran the cell {cell!r}: out of memory, or by its code"
+    asked_file = kernels.folder / f"{target.stem}.asked"
+    environment[ASKED_FILE] = str(asked_file)
+    ended: list[str] = []
+    failure, is_over = "", False
+    while not is_over:
+        is_over = True
+        asked_file.write_text("", encoding="utf-8")
+        environment[ENDED_KERNEL] = "\n".join(ended)
+        try:
+            papermill.execute_notebook(
+                str(source),
+                str(target),
+                parameters=dict(parameters),
+                kernel_name="python3",
+                progress_bar=False,
+                kernel_manager_class=kernels.manager_class(environment, folder),
+            )
+        except PapermillExecutionError as error:
+            failure = f"{error.ename}: {error.evalue}"
+        except DeadKernelError:
+            asked = asked_file.read_text(encoding="utf-8")
+            if asked and not kernels.is_ended:
+                ended.append(asked)
+                is_over = False
+            else:
+                failure = "its kernel ended while it ran the cell {cell!r}: {why}"
     notebook = nbformat.read(target if target.exists() else source, as_version=4)
     if "{cell!r}" in failure:
-        failure = failure.format(cell=last_cell(notebook))
+        failure = failure.format(cell=last_cell(notebook), why=ENDS)
+    elif ended and not failure:
+        failure = f"the kernel ended while it asked {', '.join(ended)}: {ENDS}"
     clean(notebook)
     target.write_text(mask(nbformat.writes(notebook)), encoding="utf-8")
     return notebook, mask(failure)

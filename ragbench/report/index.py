@@ -141,7 +141,7 @@ def cards_html(pages: Sequence[PageRun], language: Language) -> Markup:
     for page in pages:
         shown = page.finding
         if page.status in STATUSES:
-            shown = Markup("<p>{} {}</p>").format(_(STATUSES[page.status]), page.failure)
+            shown += Markup("<p>{} {}</p>").format(_(STATUSES[page.status]), page.failure)
         cards.append(card.format(page.name, page.title, shown))
     heading = Markup('<section class="part"><h2>{}</h2><div class="cards">{}</div></section>')
     return heading.format(_("All pages"), Markup("").join(cards))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from ragbench.core.errors import BenchError
@@ -12,6 +15,28 @@ from ragbench.systems.generators import Contexts, Generator
 from ragbench.systems.hits import KnownPassages, Returned, read_hits
 
 Purpose = Literal["retrieve", "answer"]
+
+# Set for kernels by ragbench.report.execute: a file that names the system that is being asked, so
+# that one whose code ends the kernel is known; and the systems that did so, which are not asked.
+ASKED_FILE = "RAGBENCH_ASKED_FILE"
+ENDED_KERNEL = "RAGBENCH_ENDED_KERNEL"
+
+
+@contextmanager
+def noted(name: str) -> Iterator[None]:
+    """Note in a run's folder, meanwhile, that the system is being asked."""
+    path = os.environ.get(ASKED_FILE)
+    if path:
+        Path(path).write_text(name, encoding="utf-8")
+    yield
+    if path:
+        Path(path).write_text("", encoding="utf-8")
+
+
+def why_not_asked(name: str) -> str:
+    """Say why the system is not asked in this kernel, or ""."""
+    has_ended = name in os.environ.get(ENDED_KERNEL, "").split("\n")
+    return "it ended the kernel that asked it" if has_ended else ""
 
 
 class AskedSystem:
@@ -110,12 +135,22 @@ class Answering:
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """See `core.types.System`."""
-        return self.system.retrieve(questions, k)
+        if error := why_not_asked(self.name):
+            return [Retrieval(error=error) for _ in questions]
+        with noted(self.name):
+            return self.system.retrieve(questions, k)
 
     def answer(
         self, questions: Sequence[str], k: int, contexts: Contexts | None = None
     ) -> list[Reply]:
         """See `core.types.System`. The latency is that of retrieving and writing together."""
+        if error := why_not_asked(self.name):
+            return [Reply(error=error) for _ in questions]
+        with noted(self.name):
+            return self._answer(questions, k, contexts)
+
+    def _answer(self, questions: Sequence[str], k: int, contexts: Contexts | None) -> list[Reply]:
+        """Let it answer, or write from what it retrieves."""
         if contexts is not None and self.generator is not None:
             return self.generator.write(questions, contexts)
         if self.system.can_answer:

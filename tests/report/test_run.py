@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 from ragbench.core.errors import BenchError
@@ -50,6 +52,17 @@ def write_notebook(folder: Path, name: str, *cells: tuple[str, str]) -> Path:
     path = folder / f"{name}.ipynb"
     nbformat.write(notebook, path)
     return path
+
+
+# One of two systems ends the kernel at its first question.
+ASK_BOTH = """
+import os
+import ragbench as rb
+systems = {"fine": lambda question, k: ["p0"], "deadly": lambda question, k: os._exit(9)}
+result = rb.tier1(systems, [{"text": "What?", "relevant": ["p0"]}], documents={"p0": "That."}, draws=200)
+result.keep()
+result
+"""
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +130,20 @@ def test_what_fails_is_said_without_secrets_and_the_cell_that_ends_its_kernel_is
     assert "its kernel ended while it ran the cell &#39;cell-2&#39;" in index
     for file in report.glob("fails.*"):
         assert "canary" not in file.read_text(encoding="utf-8")
+
+
+def test_a_system_that_ends_the_kernel_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+    asks = write_notebook(tmp_path, "asks", ("", ASK_BOTH))
+    out = tmp_path / "report"
+    run = run_notebooks([asks], out, settings=Settings())
+    assert run.status == "failed"
+    assert run.pages[0].failure.startswith("the kernel ended while it asked deadly: ")
+    assert sorted(file.name for file in out.glob("asks.*")) == ["asks.html", "asks.ipynb"]
+    estimates = pd.read_parquet(out / "frames" / "asks" / "estimates.parquet")
+    value = estimates[estimates["metric"] == "mrr@10"].set_index("system")["value"]
+    assert value["fine"] == 1.0
+    assert math.isnan(value["deadly"])
+    assert "it ended the kernel that asked it" in (out / "asks.html").read_text(encoding="utf-8")
 
 
 def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path) -> None:
