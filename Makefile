@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTS := $(VENV)/.tests
+DOCS := $(VENV)/.docs
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
@@ -13,7 +14,7 @@ SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
 # Each process that tests start would compile the package anew, where a machine says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test browser slow lab check bench calibrate lock clean
+.PHONY: setup report test browser slow lab docs check bench calibrate lock clean
 
 setup: $(READY)
 
@@ -34,6 +35,11 @@ $(TESTS): $(READY) requirements-test.lock
 	@$(PIP) --require-hashes --no-build-isolation -r requirements-test.lock
 	@touch $(TESTS)
 
+# What the site of the documents needs besides.
+$(DOCS): $(READY) requirements-docs.lock
+	@$(PIP) --require-hashes --no-build-isolation -r requirements-docs.lock
+	@touch $(DOCS)
+
 # Who types `make` here says that this folder may be used.
 report: $(READY)
 	@$(BIN)/ragbench trust .
@@ -51,6 +57,10 @@ slow: $(TESTS)
 lab: $(READY)
 	@$(BIN)/ragbench trust .
 	$(BIN)/ragbench lab
+
+docs: $(DOCS)
+	$(BIN)/mkdocs build --quiet
+	@echo "The site is in build/site; to search in it: $(BIN)/python -m http.server --directory build/site"
 
 check: $(TESTS)
 	$(BIN)/ruff check .

@@ -54,6 +54,11 @@ def test_every_relative_link_leads_to_a_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_the_site_has_every_document(path: Path) -> None:
+    assert f" - {name_of(path)}\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_every_command_is_one_with_the_options_that_it_has(path: Path) -> None:
     group = typer.main.get_group(app)
     for _, name, *arguments in commands(path):

@@ -4,9 +4,10 @@
 pyproject.toml has new and drops what it no longer needs; `--upgrade` takes the newest of all. uv
 does the resolving, in an environment that is thrown away; installing needs pip alone.
 
-requirements.lock has what a report needs, requirements-test.lock what tests need besides. PyTorch is
-apart, because the index that most people have offers it for Linux with several GB of CUDA, and
-another one the small build: requirements-torch.lock has that, requirements-cuda.lock the other.
+requirements.lock has what a report needs, requirements-test.lock and requirements-docs.lock what
+tests and the site of the documents need besides. PyTorch is apart, because the index that most
+people have offers it for Linux with several GB of CUDA, and another one the small build:
+requirements-torch.lock has that, requirements-cuda.lock the other.
 """
 
 from __future__ import annotations
@@ -30,11 +31,17 @@ FIRST = (
     "torch",
     "setuptools",
 )  # setuptools builds the packages that come as source, and ragbench itself
-REPORT = ("models",)
-EVERYTHING = ("models", "cluster", "dev")
+# The extras of pyproject.toml that each lock is for.
+EXTRAS = {
+    "requirements.lock": ("models",),
+    "requirements-test.lock": ("models", "cluster", "dev"),
+    "requirements-docs.lock": ("models", "docs"),
+}
+EVERYTHING = ("models", "cluster", "dev", "docs")
 HEADS = {
     "requirements.lock": "What a report needs but PyTorch, with the hashes of its files.",
     "requirements-test.lock": "What tests need besides.",
+    "requirements-docs.lock": "What the site of the documents needs besides.",
     "requirements-torch.lock": "PyTorch without CUDA, and what builds packages.",
     "requirements-cuda.lock": "PyTorch as the default index offers it, on Linux with CUDA.",
 }
@@ -152,15 +159,21 @@ def of_people(text: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
 def main(*options: str) -> None:
     path = ROOT / "requirements-torch.lock"
     old = entries(path.read_text(encoding="utf-8")) if path.is_file() else []
-    # First all, then what a report needs, at the versions that all agree on.
+    # First all, then what each lock is for, at the versions that all agree on.
     found = of_people(compiled(EVERYTHING, *options))
     (ROOT / "requirements.lock").write_text(written(HEADS["requirements.lock"], found), "utf-8")
-    needed = {entry[0] for entry in of_people(compiled(REPORT))}
+    needed = {
+        name: {entry[0] for entry in of_people(compiled(extras))} for name, extras in EXTRAS.items()
+    }
+    for name in ("requirements-test.lock", "requirements-docs.lock"):
+        needed[name] -= needed["requirements.lock"]
     [(_, version, _, _)] = torch = [entry for entry in found if entry[0] == "torch"]
     hashes = cpu_hashes(version, {entry[1]: entry[3] for entry in old if entry[0] == "torch"})
     parts = {
-        "requirements.lock": [e for e in found if is_plain(e[0]) and e[0] in needed],
-        "requirements-test.lock": [e for e in found if is_plain(e[0]) and e[0] not in needed],
+        **{
+            name: [e for e in found if is_plain(e[0]) and e[0] in names]
+            for name, names in needed.items()
+        },
         "requirements-torch.lock": [
             ("torch", version, "", hashes),
             *(e for e in found if e[0] == "setuptools"),

@@ -22,7 +22,8 @@ DECLARED = [*PROJECT["dependencies"], *EXTRAS["models"], *EXTRAS["dev"], *EXTRAS
 
 PLAIN = ("requirements.lock", "requirements-test.lock")
 TORCH = ("requirements-torch.lock", "requirements-cuda.lock")
-LOCKS = (*PLAIN, *TORCH)
+DOCS = "requirements-docs.lock"
+LOCKS = (*PLAIN, *TORCH, DOCS)
 
 
 def locked(*names: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
@@ -55,6 +56,18 @@ def test_the_lock_pins_every_declared_package_within_its_range(torch: str) -> No
         assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)], prereleases=True), (
             line
         )
+
+
+def test_the_site_is_built_with_locked_packages_beside_those_of_a_report() -> None:
+    report = {name for name, _, _, _ in locked("requirements.lock")}
+    site = {name: version for name, version, _, _ in locked(DOCS)}
+    assert not report & set(site)
+    for line in EXTRAS["docs"]:
+        wanted = Requirement(line)
+        assert wanted.specifier.contains(site[wanted.name]), line
+    # What tests need, too, has one version in both.
+    tests = {name: version for name, version, _, _ in locked("requirements-test.lock")}
+    assert all(tests.get(name, version) == version for name, version in site.items())
 
 
 @pytest.mark.parametrize("name", LOCKS)
