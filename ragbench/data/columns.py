@@ -45,7 +45,7 @@ def choose_columns(
     """
     seen = table.columns
     names = {normalize(column) for column in seen}
-    fitting = [record for record in FORMATS if names.issuperset(record["known_by"])]
+    fitting = [record for record in FORMATS if names.issuperset(map(normalize, record["known_by"]))]
     # DeepEval's data set has the columns of its test cases and more: the narrower record is meant.
     record: dict[str, Any] = max(fitting, key=lambda record: len(record["known_by"]), default={})
     # The user's word first, then the record of a format, then synonyms.

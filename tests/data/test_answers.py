@@ -13,7 +13,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Passage, Sample
-from ragbench.data import files, iter_answers, read_answers
+from ragbench.data import columns, files, iter_answers, read_answers
 
 USER, BOT = {"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}
 ROWS = {
@@ -270,6 +270,15 @@ def test_odd_rows_are_left_out_and_named(tmp_path: Path) -> None:
     answers = read_answers(lines)
     assert len(answers.samples) == 2
     assert [row.place for row in answers.left_out] == ["line 2", "line 4"]
+
+
+def test_a_format_is_known_by_its_columns_as_its_program_spells_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = {"known_by": ["userTurn"], "question": ["userTurn.text"]}
+    monkeypatch.setattr(columns, "FORMATS", [record])
+    [sample] = read_answers([{"userTurn": {"text": "When?"}}]).samples
+    assert sample.question == "When?"
 
 
 def test_words_of_two_alphabets_are_noted() -> None:
