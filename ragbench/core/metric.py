@@ -142,6 +142,7 @@ class Metric:
     def __call__(self, *values: Any, **named: Any) -> Any:
         """Compute it on plain values: of one question a number, of many an array.
 
+        NaN where it could not be measured.
         A judged metric takes `judge=` and its fields, and returns a Score.
         """
         named = {**self.options, **named}
@@ -153,7 +154,10 @@ class Metric:
         if self.kind == "judged":
             arguments = inspect.signature(self.compute).bind(*values, **named).arguments
             return run_async(measure_opened(self, arguments))
-        return self.compute(*values, **named)
+        try:
+            return self.compute(*values, **named)
+        except Unmeasured:
+            return math.nan
 
     async def measure(self, **given: Any) -> Score:
         """Score one sample (kinds row and judged). given: fields and services; None: missing.

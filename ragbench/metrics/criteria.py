@@ -375,7 +375,7 @@ def criterion(
     to the best (0 to 1 in equal steps). needs: the fields without which it is not measured; the
     judge is shown the answer, the question where there is one, and what is needed.
 
-    >>> criterion("Is it polite?", name="politeness")  # doctest: +SKIP
+        >>> criterion("Is it polite?", name="politeness")  # doctest: +SKIP
     """
     wordings = {"en": question, "ru": question} if isinstance(question, str) else dict(question)
     first = next(iter(wordings.values()), "")

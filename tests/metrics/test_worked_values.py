@@ -192,6 +192,7 @@ UNMEASURED: list[tuple[str, tuple[Any, ...]]] = [
     ("cache_hit_rate", ([],)),
     ("wrong_hit_rate", ([0.9], [NAN])),
     ("utilization_rate", ((), "a")),
+    ("agent_turns", ([],)),
 ]
 
 
