@@ -18,13 +18,14 @@ BUDGETS = {
     "systems": 15_600,
     "tiers": 35_500,
     "views": 25_600,
-    "report": 9_200,
+    # Kernels are forked from a process that has loaded the library: a run takes half the time.
+    "report": 10_000,
     # The functions of `import ragbench`, and load, doctor and --plan.
     TOP: 15_100,
     "extras": 26_200,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 235_000
+ALL = 235_800
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ class TextEmbedder:
     """Texts to vectors of length 1; each text is embedded once, ever, where a store keeps them.
 
     encode: gives (texts, width) numbers of texts of one kind. model: tells these vectors from all
-    others; "" where nobody can tell, and nothing is kept. batch: texts that are encoded together.
+    others; "" where nobody can tell, and nothing is kept. is_constant: it gives a text the same
+    vector each time, so that a repeat takes what is kept. batch: texts that are encoded together.
     token_vectors: gives the vectors of a text's tokens, for BERTScore. load: what takes time once.
     """
 
@@ -36,6 +37,7 @@ class TextEmbedder:
         *,
         model: str = "",
         is_stand_in: bool = False,
+        is_constant: bool = False,
         batch: int = 64,
         store: Store | None = None,
         token_vectors: Callable[[Sequence[str]], list[Vectors]] | None = None,
@@ -44,6 +46,7 @@ class TextEmbedder:
         self.name = name
         self.model = model
         self.is_stand_in = is_stand_in
+        self._is_constant = is_constant
         self._encode = encode
         self._batch = batch
         self._store = store if model else None
@@ -56,7 +59,8 @@ class TextEmbedder:
         """Return (texts, width) float32 vectors of length 1.
 
         kind: what the texts are, for models that embed questions in another way. fresh: compute
-        them though they are kept. Raises BenchError for empty texts and for what is no vector.
+        them though they are kept, unless the model is constant. Raises BenchError for empty texts
+        and for what is no vector.
         """
         return self.embed_timed(texts, kind, fresh=fresh)[0]
 
@@ -68,6 +72,7 @@ class TextEmbedder:
         Those of a batch share its time equally.
         """
         check_texts(texts, self.name)
+        fresh = fresh and not self._is_constant
         model = f"{self.model} {kind}"
         different = list(dict.fromkeys(texts))
         made = {} if self._store is None or fresh else self._store.read_vectors(model, different)

@@ -63,6 +63,7 @@ def open_embedder(
     shared: dict[str, Any] = {"batch": table.batch, "store": store}
     if kind == "openai":
         return open_endpoint(name, table, settings, store)
+    shared["is_constant"] = True  # as all models in this process are
     if kind == "hashing":
         from ragbench.embed.hashing import fit_hashing
 

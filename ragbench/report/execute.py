@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench.core.secrets import mask
+from ragbench.report.fork import CAN_FORK, Forks
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -46,11 +47,14 @@ class Kernels:
         self.numbers = itertools.count()
         self.is_ended = False
         self.folder = Path(tempfile.mkdtemp(prefix="ragbench-"))
+        self.forks = Forks() if CAN_FORK else None
 
     def __enter__(self) -> Kernels:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if self.forks is not None:
+            self.forks.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def manager_class(self, environment: Mapping[str, str], folder: Path) -> type:
@@ -79,6 +83,17 @@ class Kernels:
 
             # nbclient calls it by this name, which the class above binds to its own method.
             start_kernel = _async_start_kernel
+
+            async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
+                if kernels.forks is None:
+                    await super()._async_launch_kernel(kernel_cmd, **options)
+                    return
+                arguments = kernel_cmd[kernel_cmd.index("-f") :]
+                fork = kernels.forks.start(arguments, options["env"], options["cwd"])
+                provisioner: Any = self.provisioner
+                provisioner.process = fork
+                provisioner.pid = provisioner.pgid = fork.pid
+                self._reconcile_connection_info(provisioner.connection_info)
 
             async def _async_interrupt_kernel(self) -> None:
                 """Do nothing: an idle kernel that is asked to end would print an error."""

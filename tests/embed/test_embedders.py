@@ -12,7 +12,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
-from ragbench.embed import open_embedder
+from ragbench.embed import TextEmbedder, open_embedder
 from ragbench.store import Store
 
 TEXTS = ["red", "green", "blue light"]
@@ -64,21 +64,36 @@ def test_questions_have_a_method_of_their_own(given: Any, expected: list[float])
 def test_a_text_is_embedded_once_ever(store: Store) -> None:
     embedder = open_embedder("hashing", Settings(), corpus=TEXTS, store=store)
     first = embedder.embed([*TEXTS, "red"])
-    calls = []
+    calls: list[Any] = []
     again = open_embedder("hashing", Settings(), corpus=TEXTS, store=store)
     again._encode = calls.append  # type: ignore[assignment]
     assert np.array_equal(again.embed([*TEXTS, "red"]), first)
     assert calls == []
 
 
-def test_a_repeat_is_embedded_anew_though_it_is_kept(store: Store) -> None:
-    embedder = open_embedder("hashing", Settings(), corpus=TEXTS, store=store)
+@pytest.mark.parametrize(("is_constant", "calls"), [(False, 2), (True, 1)])
+def test_a_repeat_is_embedded_anew_unless_the_model_is_constant(
+    is_constant: bool, calls: int, store: Store
+) -> None:
+    made = []
+
+    def encode(texts: list[str], kind: str) -> list[list[float]]:
+        made.append(texts)
+        return [[1.0, 0.0]] * len(texts)
+
+    model = f"model {is_constant}"
+    embedder = TextEmbedder("mine", encode, model=model, is_constant=is_constant, store=store)
     embedder.embed(TEXTS, "query")
-    calls = []
-    encode = embedder._encode
-    embedder._encode = lambda texts, kind: calls.append(texts) or encode(texts, kind)
     embedder.embed(TEXTS, "query", fresh=True)
-    assert calls == [TEXTS]
+    assert len(made) == calls
+
+
+def test_models_of_this_machine_are_constant(store: Store) -> None:
+    embedder = open_embedder("hashing", Settings(), corpus=TEXTS, store=store)
+    vectors, first_ms = embedder.embed_timed(TEXTS, "query")
+    again, again_ms = embedder.embed_timed(TEXTS, "query", fresh=True)
+    assert np.array_equal(vectors, again)
+    assert first_ms.astype(np.float32).tolist() == again_ms.astype(np.float32).tolist()
 
 
 @pytest.mark.parametrize(
