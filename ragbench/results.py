@@ -123,9 +123,13 @@ class Result:
         write_manifest(Path(folder))
 
     def save(self, folder: Path | str) -> Path:
-        """Write frames and page into a folder; returns the page's path."""
-        self.save_frames(folder)
-        return self.page.save(Path(folder) / f"{self.NAME}.html")
+        """Write frames and page into a folder, both or neither; returns the page's path."""
+        from ragbench.report.manifest import fill_folder
+
+        with fill_folder(Path(folder)) as beside:
+            self.save_frames(beside)
+            self.page.save(beside / f"{self.NAME}.html")
+        return Path(folder) / f"{self.NAME}.html"
 
     def to_latex(self) -> str:
         """Return the table of all numbers for a paper, with booktabs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
+from ragbench.report.manifest import MANIFEST, SUMMARY, read_json
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,11 @@ def find_run(name: str, settings: Settings) -> Path:
 
     Raises BenchError where none or several are meant.
     """
-    if (Path(name) / "summary.json").is_file():
-        return Path(name).resolve()
     reports = settings.path(settings.reports_folder)
-    if (reports / name / "summary.json").is_file():
-        return (reports / name).resolve()
-    runs = sorted(path.parent for path in reports.glob("*/summary.json"))
+    for folder in (Path(name), reports / name):
+        if (folder / SUMMARY).is_file():
+            return folder.resolve()
+    runs = sorted(path.parent for path in reports.glob(f"*/{SUMMARY}"))
     names = [path.name for path in runs if path.name != "latest"]
     matching = [other for other in names if other.startswith(name)]
     if len(matching) == 1:
@@ -48,8 +47,8 @@ def find_run(name: str, settings: Settings) -> Path:
 def read_run(folder: Path) -> Finished:
     """Read the numbers of a run. Raises BenchError for a folder that is damaged."""
     try:
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        summary = read_json(folder / SUMMARY)
+        manifest = read_json(folder / MANIFEST)
         estimates = pd.DataFrame(summary["estimates"])
         comparisons = pd.DataFrame(summary["comparisons"])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from ragbench.core.language import Language, mark
+from ragbench.report.manifest import MANIFEST, SUMMARY, read_json
 from ragbench.report.page import write_page
 from ragbench.report.parts import Part, facts, trusted
 
@@ -35,8 +35,8 @@ STATUSES = {
 def write_index(run: Run) -> Path:
     """Write index.html into the run's folder, from what lies in it; returns its path."""
     _ = run.language.translate
-    manifest = json.loads((run.folder / "manifest.json").read_text(encoding="utf-8"))
-    summary = json.loads((run.folder / "summary.json").read_text(encoding="utf-8"))
+    manifest = read_json(run.folder / MANIFEST)
+    summary = read_json(run.folder / SUMMARY)
     pages = manifest["pages"]
     titles = {page["name"]: page["title"] for page in pages}
     comparisons = pd.DataFrame(summary["comparisons"])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -16,6 +20,8 @@ import pandas as pd
 from ragbench.core.secrets import mask
 
 FORMAT = 2  # of the manifest; today's first house wrote 1
+MANIFEST = "manifest.json"
+SUMMARY = "summary.json"
 RECORD = "page.json"  # in the folder of a page's frames, until the manifest has it
 PACKAGES = (
     "ragbench",
@@ -33,6 +39,26 @@ PACKAGES = (
 )
 
 
+@contextmanager
+def fill_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write to, whose files go to `folder` once all are written.
+
+    It begins with the frames and the manifest of `folder`. A full disk leaves `folder` as it was.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".ragbench-", dir=folder.parent) as temporary:
+        beside = Path(temporary)
+        for file in [*folder.glob("frames/*/*.parquet"), *folder.glob(MANIFEST)]:
+            place = beside / file.relative_to(folder)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
+        yield beside
+        folder.mkdir(exist_ok=True)
+        # A temporary folder is closed to others, and copytree passes that on.
+        shutil.copymode(folder, beside)
+        shutil.copytree(beside, folder, copy_function=os.replace, dirs_exist_ok=True)
+
+
 def write_frames(
     folder: Path, page: str, frames: Mapping[str, pd.DataFrame], record: Mapping[str, Any]
 ) -> None:
@@ -47,7 +73,7 @@ def write_frames(
 def write_summary(folder: Path) -> None:
     """Write summary.json: the estimates and comparisons of all pages, each with its page."""
     summary = {name: read_rows(folder, name) for name in ("estimates", "comparisons")}
-    write_json(folder / "summary.json", summary)
+    write_json(folder / SUMMARY, summary)
 
 
 def read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -66,12 +92,12 @@ def write_manifest(folder: Path, pages: Sequence[Mapping[str, Any]] = (), **run:
     pages: name, status and so on of every page; what the pages' results said of themselves is put
     beside that, and what an older manifest of the folder says of other pages stays.
     """
-    file = folder / "manifest.json"
-    older = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file = folder / MANIFEST
+    older = read_json(file) if file.exists() else {}
     by_name = {page["name"]: page for page in [*older.get("pages", []), *pages]}
     for record in sorted(folder.glob(f"frames/*/{RECORD}")):
         name = record.parent.name
-        said = json.loads(record.read_text(encoding="utf-8"))
+        said = read_json(record)
         by_name[name] = {"name": name, **by_name.get(name, {}), **said}
         record.unlink()
     manifest = {
@@ -88,6 +114,11 @@ def write_json(path: Path, value: Any) -> None:
     """Write JSON without NaN, and without secrets."""
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False, default=str)
     path.write_text(mask(text) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read what `write_json` wrote."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @cache

@@ -169,7 +169,13 @@ def silences(result: Any) -> list[Markup]:
     if asked is None or asked.empty:
         return []
     first = asked[asked["repeat"] == 0]
-    is_silent = first["n_retrieved"] == 0 if "n_retrieved" in first else first["answer"] == ""
+    if "n_retrieved" in first:
+        is_silent = first["n_retrieved"] == 0
+    else:
+        is_silent = first["answer"] == ""
+        # A table without any answer is one of passages, or of an agent's calls.
+        if result.NAME == "rag_metrics" and is_silent.all():
+            return []
     sentences = []
     for system, rows in first.groupby("system", sort=False):
         has_failed = rows["error"] != ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,29 @@ def test_a_metric_whose_fields_no_row_has_is_refused_before_anybody_is_asked() -
     result = rb.score(rows, metrics=["e2e_score", "faithfulness_rating"], judge=judge, **FEW)
     assert counts(result, "answers", "faithfulness_rating") == (1, 1)
     assert statuses(result, "e2e_score") == ["ok", "missing_field"]
+
+
+def test_a_table_of_passages_is_no_answer_that_failed() -> None:
+    rows = [{"question": "When?", "contexts": ["at nine"], "reference": "at nine"}]
+    assert "returned nothing" not in str(rb.score(rows, metrics="context_recall", **FEW))
+
+
+def test_a_disk_that_fills_leaves_the_older_page_and_numbers_as_they_were(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    rb.score(ROWS, metrics="token_f1", **FEW).save(folder)
+    older = {file: file.read_bytes() for file in folder.rglob("*.*")}
+    result = rb.score(ROWS, metrics="exact_match", **FEW)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10**6, limits[1]))  # less than plotly's script
+    try:
+        for target in (folder, tmp_path / "new"):
+            with pytest.raises(OSError, match="File too large"):
+                result.save(target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {file: file.read_bytes() for file in folder.rglob("*.*")} == older
+    assert list(tmp_path.iterdir()) == [folder]
+    assert "exact_match" in result.save(folder).read_text(encoding="utf-8")
 
 
 def test_a_baseline_that_no_row_names_is_refused() -> None:
