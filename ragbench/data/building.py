@@ -33,7 +33,7 @@ class Builder:
     """Gathers the rows of a data set by frame, and what is left out.
 
     named: field → column, where names are not known. passages: by id. labels: question and passage
-    → grade and group. pages: question and url.
+    → grade and group. pages: question and url. seen: the columns of the table.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
@@ -43,11 +43,13 @@ class Builder:
     pages: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    seen: str = ""
 
     def add(self, name: str, table: Table) -> None:
         """Take in the rows of a table for a frame: as `write_dataset` wrote them, or by fields."""
         names = FRAMES[name].names
         self.left_out += table.left_out
+        self.seen = f"the columns are {', '.join(table.columns)}"
         is_written = set(names) <= set(table.columns)
         columns = choose_columns(table, self.named, () if is_written else FIELDS)
         for number, row in enumerate(table.rows, table.start):
@@ -90,7 +92,11 @@ class Builder:
                 value = values.get(column.name)
                 cells[column.name] = read_truth(value) if column.type == "truth" else value
         if cells[NEEDED[name]] in ("", None):
-            raise BenchError(f"{NEEDED[name]} is {values[NEEDED[name]]!r}; write one")
+            needed = NEEDED[name]
+            option = f"--column {needed}=COLUMN"
+            raise BenchError(
+                f"{needed} is {values[needed]!r}; write one, or name another: {option}"
+            )
         ratings: Row = {text_of(values, "rater") or "": values["value"]}
         if name == "ratings":
             ratings = read_labels(values["labels"]) or ratings
@@ -170,7 +176,7 @@ class Builder:
             first = f"the first {row.place}: {row.reason}"
             self.notes.append(f"{len(self.left_out):,} rows left out, {first}")
         if not any(self.rows.values()):
-            raise BenchError(f"no row can be used; {'; '.join(self.notes)}")
+            raise BenchError(f"no row can be used; {'; '.join([*self.notes, self.seen])}")
         texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}
@@ -195,6 +201,8 @@ def read_dialogue(values: Row, name: str) -> Rows:
         turns = [vars(turn) for turn in read_turns(turns)]
     pairs = zip_longest(as_list(values["questions"]), as_list(values["expected_answers"]))
     turns += [{"question": question, "answer": answer} for question, answer in pairs]
+    if not turns:
+        raise BenchError("it has no messages; name their column: --column messages=COLUMN")
     rows: Rows = []
     for number, turn in enumerate(turns, 1):
         relevant = {
