@@ -108,6 +108,18 @@ class EmbedderTable(Model):
     passage_prefix: str = Field("", description="put before every passage")
     batch: int = Field(64, ge=1, description="texts embedded together")
 
+    @model_validator(mode="after")
+    def check_kind(self) -> EmbedderTable:
+        """Refuse a model that its kind would not ask."""
+        if self.kind in ("openai", "sentence_transformers"):
+            return self
+        if self.model or self.base_url or self.provider:
+            raise ValueError(
+                f'{self.kind} is a model of its own; write kind = "openai" for an endpoint, or '
+                '"sentence_transformers" for a folder'
+            )
+        return self
+
 
 class RetrieverTable(Table):
     """[retrievers.NAME]: how passages are found. bm25 needs no table."""

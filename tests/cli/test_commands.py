@@ -49,6 +49,8 @@ Write = Callable[..., None]
         ("one.csv", 'score one.csv --criterion "a=Is it polite?"', 4, "nothing was measured of a"),
         ("one.csv", "score one.csv --plan", 0, "no model would be asked"),
         ("one.csv", "load answers one.csv", 3, "scored where they lie: ragbench score one.csv"),
+        ("odd.csv", "load questions odd.csv", 3, "text=COLUMN; the columns are frage, antwort"),
+        ("odd.csv", "load dialogues odd.csv", 3, "no messages; name their column"),
         ("bad.bin", "load questions bad.bin", 3, "bad.bin: is no file that ends with"),
         (
             "questions.csv",
@@ -140,8 +142,20 @@ def test_columns_of_the_project_are_read_unless_others_are_named(
         "odd.csv", "one.csv", ragbench__toml='[columns]\nquestion = "frage"\nanswer = "antwort"\n'
     )
     assert typed("score odd.csv -m answer_relevance") == 0
-    assert typed("score one.csv -m exact_match") == 3
-    assert "[columns] in ragbench.toml" in capsys.readouterr().err
+    assert typed("load questions odd.csv --name own") == 0
+    assert "'When is it open?'" in Path("data/own/questions.en.jsonl").read_text().replace('"', "'")
+    capsys.readouterr()
+    for command in ("score one.csv -m exact_match", "load questions one.csv"):
+        assert typed(command) == 3
+        assert "[columns] in ragbench.toml" in capsys.readouterr().err
+
+
+def test_an_embedder_that_would_not_be_asked_is_refused(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("one.csv", ragbench__toml='[embedders.e]\nbase_url = "http://h/v1"\nmodel = "m"\n')
+    assert typed("score one.csv -m semantic_similarity --embedder e") == 3
+    assert 'write kind = "openai" for an endpoint' in capsys.readouterr().err
 
 
 def test_metrics_of_the_project_are_there_by_name(
