@@ -317,7 +317,7 @@ HOLDS = re.compile(
 )
 ITEM = re.compile(r"^(?:[-*•–—]|\d+[.)])\s.*?:\s*(?:[^\w\s]|[a-zа-я]{1,3}\b|\s){0,4}\d")
 ENDS = re.compile(r"^\W+|\W+$")
-HEADING = re.compile(r"^\W*(?:answer|ответ)\W*[:：]\s*")
+HEADING = re.compile(r"^\W*(?:answer|ответ)\W*[:：–—]\s*")
 CLAUSES = re.compile(
     r"; |: (?=\w+ (?:do|does|is|are)\b)|, (?:but|however|yet|но|однако|зато|а)\b,? ?"
 )

@@ -10,7 +10,7 @@ import pytest
 from ragbench.cli.main import run
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq3 0 d9 0\n"
-BM25 = "q1 Q0 d2 1 9.0 bm25\nq1 Q0 d1 2 8.0 bm25\nq2 Q0 d3 1 5.0 bm25\n"
+BM25 = "q1 Q0 d2 1 9.0 bm25\nq1 Q0 d1 2 8.0 bm25\nq2 Q0 d3 1 5.0 bm25\nq3 Q0 d3 1 5.0 bm25\n"
 DENSE = "q1 Q0 d1 1 0.9 dense\nq2 Q0 d4 1 0.8 dense\nq2 Q0 d3 2 0.7 dense\n"
 
 
@@ -23,9 +23,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_trec_measures_runs_by_names_as_the_field_writes_them(files: Path) -> None:
+def test_trec_measures_runs_by_names_as_the_field_writes_them(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     line = ["trec", "qrels.txt", "bm25.run", "dense.run", "-m", "RR@10,P@1", "--json", "out.json"]
     assert run(line) == 0
+    said = capsys.readouterr().err
+    assert "bm25 has 1 queries of which nothing is judged relevant: left out" in said
     rows = json.loads((files / "out.json").read_text())["estimates"]
     values = {(row["system"], row["metric"]): row["value"] for row in rows}
     # bm25: ranks 2 and 1; dense: ranks 1 and 2. q3 has no relevant document and is in no mean.

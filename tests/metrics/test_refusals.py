@@ -67,6 +67,7 @@ def test_cases_from_the_field(shared_data: Callable[[str], Path]) -> None:
         ("n/a.", True),
         ("«Нет данных»", True),
         ("Ответ: нет.", False),
+        ("Ответ — нет.", False),
         ("Ответ: не указано", True),
         ("The quick ratio is not given.", True),
         ("В документах не указано, однако обычно 10 дней.", False),

@@ -141,11 +141,22 @@ def bind_level(metric: Metric, level: float | None) -> Metric:
 
 
 def missing_queries(name: str, run: pd.DataFrame, question_ids: Sequence[str]) -> list[str]:
-    """Say how many judged queries a run lacks. Raises BenchError where it has none of them."""
+    """Say how many judged queries a run lacks, and how many of its own are left out.
+
+    Raises BenchError where it has none of them.
+    """
     present = set(run["question_id"].unique())
     n_missing = sum(query not in present for query in question_ids)
     if n_missing == len(question_ids):
         raise BenchError(f"{name} has none of the judged queries; {question_ids[0]!r} is one")
-    if not n_missing:
-        return []
-    return [f"{name} lacks {n_missing} of {len(question_ids)} judged queries: each counts 0"]
+    notes = []
+    if n_missing:
+        notes.append(
+            f"{name} lacks {n_missing} of {len(question_ids)} judged queries: each counts 0"
+        )
+    n_unjudged = len(present.difference(question_ids))
+    if n_unjudged:
+        notes.append(
+            f"{name} has {n_unjudged} queries of which nothing is judged relevant: left out"
+        )
+    return notes
