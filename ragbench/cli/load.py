@@ -146,7 +146,8 @@ def read_added(
         return read_database(path, settings, language or settings.language, limit)
     if kind in SETS:
         return read_dataset(Path(path).resolve(), language, columns=columns)
-    if settings.columns and not columns:
+    # A table of passages has columns of its own.
+    if settings.columns and not columns and kind != "passages":
         columns = settings.columns
         say("columns are those of [columns] in ragbench.toml; --column FIELD=COLUMN names others")
     builder = Builder(columns)

@@ -144,6 +144,8 @@ def test_columns_of_the_project_are_read_unless_others_are_named(
     assert typed("score odd.csv -m answer_relevance") == 0
     assert typed("load questions odd.csv --name own") == 0
     assert "'When is it open?'" in Path("data/own/questions.en.jsonl").read_text().replace('"', "'")
+    Path("texts.csv").write_text("id,text\n1,It opens at 8.\n")
+    assert typed("load passages texts.csv --name own") == 0
     capsys.readouterr()
     for command in ("score one.csv -m exact_match", "load questions one.csv"):
         assert typed(command) == 3
