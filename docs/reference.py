@@ -45,7 +45,7 @@ def python_page() -> str:
         for name, place in sorted(places.items())
     ]
     return "\n\n".join(
-        ["# Python", "`import ragbench as rb`", *entries, "::: ragbench.results.Result"]
+        ["# Python", "`import ragbench as rb`", *entries, "::: ragbench.views.results.Result"]
     )
 
 

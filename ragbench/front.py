@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragbench.results import (
+    from ragbench.views.results import (
         DataSet,
         Overview,
         RagMetrics,
@@ -38,9 +38,9 @@ def tier0(
 
     from ragbench.core.types import Dataset
     from ragbench.data import from_objects
-    from ragbench.results import Tier0
     from ragbench.tiers import tier0_embeddings as tier
     from ragbench.tiers.common import open_embedders, open_workbench, read_options
+    from ragbench.views.results import Tier0
 
     request = read_options(tier.Request, options)
     given = {} if vectors is None else tier.name_vectors(vectors)
@@ -68,9 +68,9 @@ def dataset(questions: Any = None, documents: Any = None, **options: Any) -> Dat
     questions, documents: as in `tier1`; without them the data set of `dataset=` or of
     ragbench.toml.
     """
-    from ragbench.results import DataSet
     from ragbench.tiers import dataset as tier
     from ragbench.tiers.common import open_workbench, read_options
+    from ragbench.views.results import DataSet
 
     request = read_options(tier.Request, options)
     given = {"questions": questions, "documents": documents}
@@ -88,9 +88,9 @@ def sources(
     systems, questions, documents: as in `tier1`. options: of `ragbench.tiers.sources.Request`: k,
     n_topics, embedder, limit, level, seed and others.
     """
-    from ragbench.results import Sources
     from ragbench.tiers import sources as tier
     from ragbench.tiers.common import open_workbench, read_options
+    from ragbench.views.results import Sources
 
     request = read_options(tier.Request, options)
     opening = open_workbench(request, systems=systems, questions=questions, documents=documents)
@@ -111,10 +111,10 @@ def overview(folder: Any = None, **options: Any) -> Overview:
 
     from ragbench.core.language import load_language
     from ragbench.report.run import read_pages
-    from ragbench.results import RUN_FOLDER, Overview
     from ragbench.tiers import overview as tier
     from ragbench.tiers.common import About, read_options
     from ragbench.tiers.project import open_project
+    from ragbench.views.results import RUN_FOLDER, Overview
 
     settings = open_project()
     request = read_options(tier.Request, options)
@@ -144,8 +144,8 @@ def tier1(
 
     Returns a result that shows itself in Jupyter. Raises BenchError for what cannot be measured.
     """
-    from ragbench.results import Tier1
     from ragbench.tiers import tier1_retrieval as tier
+    from ragbench.views.results import Tier1
 
     given = {"systems": systems, "questions": questions, "documents": documents}
     return measure_rankings(tier, Tier1, given, options)
@@ -157,8 +157,8 @@ def real_users(systems: Any = None, **options: Any) -> RealUsers:
     systems: as in `tier1`. options: of `ragbench.tiers.real_users.Request`: dataset, baseline,
     metrics, primary, k, cluster_by, limit, level, draws, seed and others.
     """
-    from ragbench.results import RealUsers
     from ragbench.tiers import real_users as tier
+    from ragbench.views.results import RealUsers
 
     return measure_rankings(tier, RealUsers, {"systems": systems}, options)
 
@@ -189,8 +189,8 @@ def tier2(
     these; embedder likewise. options: of `ragbench.tiers.tier2_generation.Request`. The rest as in
     `tier1`.
     """
-    from ragbench.results import Tier2
     from ragbench.tiers import tier2_generation as tier
+    from ragbench.views.results import Tier2
 
     given = {"systems": systems, "questions": questions, "documents": documents}
     return measure_answers(tier, Tier2, given, options, judge=judge, embedder=embedder)
@@ -210,8 +210,8 @@ def tier3(
     judge, embedder: as in `tier2`. options: of `ragbench.tiers.tier3_end_to_end.Request`. The rest
     as in `tier1`.
     """
-    from ragbench.results import Tier3
     from ragbench.tiers import tier3_end_to_end as tier
+    from ragbench.views.results import Tier3
 
     given = {"systems": systems, "questions": questions, "documents": documents}
     return measure_answers(tier, Tier3, given, options, judge=judge, embedder=embedder)
@@ -285,11 +285,11 @@ def score_samples(
 ) -> RagMetrics:
     """Score samples that are read already, and state what comes out."""
     from ragbench.core.language import load_language
-    from ragbench.results import RagMetrics
     from ragbench.store import Store
     from ragbench.tiers import rag_metrics as tier
     from ragbench.tiers.common import About, read_options
     from ragbench.tiers.project import open_project
+    from ragbench.views.results import RagMetrics
 
     embedder = options.pop("embedder", None)
     request = read_options(tier.Request, options)
@@ -322,8 +322,8 @@ def tier_judge(
     `ragbench.tiers.tier_judge.Request`: metric, modes, repeats, delta, people_scale and others.
     """
     from ragbench.data import read_answers
-    from ragbench.results import TierJudge
     from ragbench.tiers import tier_judge as tier
+    from ragbench.views.results import TierJudge
 
     if isinstance(judges, str):
         options, judges = {**options, "judges": judges}, None
@@ -347,8 +347,8 @@ def tier_judge_pipeline(
     a frame or a file; without them those of the data set. options: of
     `ragbench.tiers.tier_judge_pipeline.Request`: baseline, primary, cost_shown and others.
     """
-    from ragbench.results import TierJudgePipeline
     from ragbench.tiers import tier_judge_pipeline as tier
+    from ragbench.views.results import TierJudgePipeline
 
     if isinstance(judges, str):
         options, judges = {**options, "judges": judges}, None
@@ -366,8 +366,8 @@ def ux(dialogues: Any = None, history: Any = None, embedder: Any = None, **optio
     embedder: a name, an object or a function of texts. options: of
     `ragbench.tiers.tier_ux.Request`: threshold, cached_score, sessions and others.
     """
-    from ragbench.results import TierUx
     from ragbench.tiers import tier_ux as tier
+    from ragbench.views.results import TierUx
 
     given = {"dialogues": dialogue_rows(dialogues), "history": history}
     given = {name: rows for name, rows in given.items() if rows is not None}

@@ -17,11 +17,12 @@ BUDGETS = {
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_600,
     "tiers": 35_500,
-    "views": 25_600,
+    # With the results that list them.
+    "views": 26_900,
     # Kernels are forked from a process that has loaded the library: a run takes half the time.
     "report": 10_000,
     # The functions of `import ragbench`, and load, doctor and --plan.
-    TOP: 15_100,
+    TOP: 13_800,
     "extras": 26_200,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""

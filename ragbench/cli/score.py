@@ -35,7 +35,7 @@ from ragbench.core.errors import BenchError, NotEnoughError
 from ragbench.core.metric import parse_labels
 
 if TYPE_CHECKING:
-    from ragbench.results import RagMetrics
+    from ragbench.views.results import RagMetrics
 
 MOST_NAMED = 3  # rows that are left out and named; the others are counted
 

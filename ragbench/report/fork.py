@@ -24,7 +24,7 @@ LOADED = (
     "plotly.io",
     "pyarrow.parquet",
     "ragbench.front",
-    "ragbench.results",
+    "ragbench.views.results",
     "ragbench.stats",
     "ragbench.systems.opening",
     "ragbench.views.comparison",

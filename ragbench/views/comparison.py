@@ -1,7 +1,7 @@
 """Systems beside a baseline: the answer, figures, tables, method, limits, provenance.
 
-Every function takes a `ragbench.results.Result` whose request has systems, baseline, primary and
-metrics, and returns a Part, several, or None where there is nothing to show.
+Every function takes a `ragbench.views.results.Result` whose request has systems, baseline, primary
+and metrics, and returns a Part, several, or None where there is nothing to show.
 """
 
 from __future__ import annotations

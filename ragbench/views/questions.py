@@ -1,7 +1,7 @@
 """Every question: a list that unfolds, with values, reasons, answers, verdicts and passages.
 
-Takes a `ragbench.results.Result` of any tier. It reads frames.questions and frames.scores and,
-where they are there, answers, verdicts, retrieved, passages, labels and failures.
+Takes a `ragbench.views.results.Result` of any tier. It reads frames.questions and frames.scores
+and, where they are there, answers, verdicts, retrieved, passages, labels and failures.
 """
 
 from __future__ import annotations

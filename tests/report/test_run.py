@@ -59,7 +59,8 @@ ASK_BOTH = """
 import os
 import ragbench as rb
 systems = {"fine": lambda question, k: ["p0"], "deadly": lambda question, k: os._exit(9)}
-result = rb.tier1(systems, [{"text": "What?", "relevant": ["p0"]}], documents={"p0": "That."}, draws=200)
+questions = [{"text": "What?", "relevant": "p0"}]
+result = rb.tier1(systems, questions, documents={"p0": "That."}, draws=200)
 result.keep()
 result
 """

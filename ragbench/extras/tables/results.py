@@ -12,9 +12,9 @@ from ragbench.core.frames import SCORES, check
 from ragbench.core.language import load_language, mark
 from ragbench.report.page import only_parts
 from ragbench.report.parts import Part
-from ragbench.results import Result
 from ragbench.stats import Scale, state
 from ragbench.tiers.common import About, Options
+from ragbench.views.results import Result
 
 TITLES = {
     "trec": mark("Runs · Which one ranks better?"),
