@@ -11,7 +11,10 @@ SECRET_NAME = re.compile(r"key|token|secret|password|credential|authorization", 
 # What carries a secret by its form, whoever set it: passwords in addresses, bearer tokens, keys.
 FORMS = (
     re.compile(r"(?<=://)[^/\s:@]*:([^/\s@]+)(?=@)"),
-    re.compile(r"(?<=[?&])(?:\w*(?:key|token|secret|password|sig)\w*)=([^&\s\"']+)", re.IGNORECASE),
+    # On a page & is written &amp;.
+    re.compile(
+        r"(?<=[?&;])(?:\w*(?:key|token|secret|password|sig)\w*)=([^&\s\"']+)", re.IGNORECASE
+    ),
     re.compile(r"\bBearer\s+([\w.~+/=-]{8,})", re.IGNORECASE),
     re.compile(r"\b(sk-[\w-]{16,})"),
 )
