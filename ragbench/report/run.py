@@ -99,16 +99,17 @@ def run_notebooks(
     parameters = {"language": settings.language, **(parameters or {})}
     out = Path(out).absolute()
     language = load_language(parameters["language"])
-    pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
     beside = out.parent / f".{out.name}.{os.getpid()}"
-    beside.mkdir(parents=True)
-    run = Run(beside, out.name, language, pages)
-    try:
-        execute_pages(run, settings, workers, on_progress)
-        finish(run, settings)
-        put_in_place(beside, out)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with Kernels() as kernels:  # they load the library while the notebooks are read
+        pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
+        beside.mkdir(parents=True)
+        run = Run(beside, out.name, language, pages)
+        try:
+            execute_pages(run, settings, kernels, workers, on_progress)
+            finish(run, settings)
+            put_in_place(beside, out)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
     run.folder = out
     if run.status == "interrupted":
         raise KeyboardInterrupt
@@ -158,7 +159,9 @@ def check_names(names: Sequence[str]) -> None:
         raise BenchError(f"two notebooks are called {repeated[0]}.ipynb: rename one")
 
 
-def execute_pages(run: Run, settings: Settings, workers: int, on_progress: Report) -> None:
+def execute_pages(
+    run: Run, settings: Settings, kernels: Kernels, workers: int, on_progress: Report
+) -> None:
     """Make all pages, some at a time. An interruption ends the kernels and is noted."""
 
     def make(page: PageRun) -> None:
@@ -167,7 +170,7 @@ def execute_pages(run: Run, settings: Settings, workers: int, on_progress: Repor
         make_page(page, run, kernels, settings.root)
         on_progress(page)
 
-    with Kernels() as kernels, ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         waiting = [pool.submit(make, page) for page in run.pages if not page.is_last]
         try:
             for future in waiting:
