@@ -95,7 +95,7 @@ def state(
         compare_family(wide, plan, "secondary", others),
     ]
     # A family of nothing, as of one metric alone, would change the types of the columns.
-    filled = [family for family in families if len(family)] or families[:1]
+    filled = [family for family in families if len(family)] or families
     comparisons = pd.concat(filled, ignore_index=True)
     estimates = estimate(wide, plan).drop(columns="slice")
     return Statement(
