@@ -102,7 +102,7 @@ def test_first_failures_come_in_the_order_of_the_parts() -> None:
 
     missing = {**QUESTIONS[6], "relevant": ["not in the base"]}
     answers[6] = ("At noon.", ["p10"])
-    unlabelled = {**QUESTIONS[7], "relevant": []}
+    unlabelled = {**QUESTIONS[7], "relevant": {"p0": 0}}
     answers[7] = ("At noon.", ["p10"])  # nobody knows where it got lost
     result = tier3({"mixed": Mixed()}, [*QUESTIONS[:6], missing, unlabelled], contexts=5)
     failures = result.frames.failures.set_index("question_id")["failure"].to_dict()

@@ -68,6 +68,7 @@ def test_use_is_counted_by_hand() -> None:
     assert value["avg_chunks_per_topic"] == pytest.approx(11 / 3)
     never = result.statement.uses.query("unit == 'passage' and questions == 0")
     assert never["name"].tolist() == ["p9"]
+    assert "Never retrieved: passages 1, of which questions need 0; pages 0." in str(result)
 
 
 def test_the_interval_leaves_questions_out_one_by_one() -> None:
