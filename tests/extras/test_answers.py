@@ -14,7 +14,6 @@ ROWS = """id,system,question,answer,reference
 q1,a,where is the library?,in House 2,The library is in House 2.
 q2,a,what is a copy?,five roubles,Five roubles a page.
 q1,b,where is the library?,ask the office,The library is in House 2.
-q2,b,what is a copy?,five roubles a page,Five roubles a page.
 """
 JUDGE = """
 def reply(prompt):
@@ -45,7 +44,7 @@ def test_a_judge_lists_nuggets_and_the_edited_table_is_scored(
     assert "1 questions have no nuggets" in capsys.readouterr().err
     rows = [json.loads(line) for line in (answers / "nuggets.jsonl").read_text().splitlines()]
     listed = {"it is in House 2": "vital", "it opens at nine": "okay"}
-    assert [row.get("nuggets") for row in rows] == [listed, None, listed, None]
+    assert [row.get("nuggets") for row in rows] == [listed, None, listed]
     # A person strikes what is no fact, and adds one for the other question.
     for row in rows:
         row["nuggets"] = {"it is in House 2": "vital"} if row["id"] == "q1" else {"five": "okay"}
@@ -59,7 +58,7 @@ def test_a_judge_lists_nuggets_and_the_edited_table_is_scored(
     assert run([*line, "--json", "out.json"]) == 0
     scores = json.loads((answers / "out.json").read_text())["scores"]
     values = {(row["system"], row["question_id"]): row["value"] for row in scores}
-    assert values == {("a", "q1"): 1, ("a", "q2"): 0, ("b", "q1"): 0, ("b", "q2"): 0}
+    assert values == {("a", "q1"): 1, ("a", "q2"): 0, ("b", "q1"): 0}
 
 
 def test_one_model_lists_nuggets(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +75,7 @@ def test_a_notebook_of_an_annex_is_known(answers: Path, capsys: pytest.CaptureFi
 @pytest.mark.slow  # a kernel starts
 def test_a_notebook_of_an_annex_is_run_by_its_name(answers: Path) -> None:
     table = pd.read_csv(answers / "answers.csv")
-    table["nuggets"] = [json.dumps({"it is in House 2": "vital", "at nine": "okay"})] * 4
+    table["nuggets"] = [json.dumps({"it is in House 2": "vital", "at nine": "okay"})] * 3
     table.to_csv(answers / "answers.csv", index=False)
     line = ["run", "answers_items", "-p", "answers=answers.csv", "-j", "script", "--out", "report"]
     assert run(line) == 0
@@ -84,4 +83,4 @@ def test_a_notebook_of_an_annex_is_run_by_its_name(answers: Path) -> None:
     assert "What was said, item by item" in page
     scores = pd.read_parquet(answers / "report" / "frames" / "answers_items" / "scores.parquet")
     # One nugget in full and one in part of two, or in part alone.
-    assert scores["value"].tolist() == [0.75, 0.25, 0.25, 0.25]
+    assert scores["value"].tolist() == [0.75, 0.25, 0.25]

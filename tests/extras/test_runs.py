@@ -417,6 +417,10 @@ def test_a_button_a_level_writes_the_mark_before_the_next_answer_is_shown(tmp_pa
 def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "--matters", "0.05"]) == 0
     assert "937 independent questions" in capsys.readouterr().out
+    # The page's primary metric is meant, and not the first.
+    file = reports / "reports/20261108/frames/rag_metrics/scores.parquet"
+    scores = pd.read_parquet(file)
+    pd.concat([scores.assign(metric="bleu"), scores]).to_parquet(file)
     assert run(["plan", "20261108", "--page", "rag_metrics", "--matters", "0.01"]) == 0
     assert "token_f1 of v2 against v1" in capsys.readouterr().out
     assert run(["plan", "--matters", "0.4"]) == 3

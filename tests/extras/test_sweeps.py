@@ -30,6 +30,8 @@ def test_a_sweep_says_what_the_best_is_worth(
     page = (office / "sweep" / "sweep.html").read_text()
     assert "What each factor does" in page
     assert "retriever=hashed" in page
+    for cell in ("–", "equal on every question"):  # of the best, and of the other
+        assert f'<td class="words" dir="auto">{cell}</td>' in page
 
 
 def test_a_configuration_that_cannot_be_is_named_and_the_others_are_measured(
