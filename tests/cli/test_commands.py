@@ -40,6 +40,7 @@ Write = Callable[..., None]
         ("", "score nix.csv", 3, "there is no file nix.csv"),
         ("odd.csv", "score odd.csv", 3, "--column question=frage --column answer=antwort"),
         ("odd.csv", "score odd.csv -c question", 3, "write FIELD=COLUMN"),
+        ("odd.csv", "score odd.csv -c question=", 3, "write FIELD=COLUMN"),
         ("answers.csv", "score answers.csv", 3, "--column system=version"),
         ("one.csv", "score one.csv -m context_recall", 3, "no row has all of these"),
         ("one.csv", "score one.csv -m exact_match -s v9", 3, "no system v9"),

@@ -196,6 +196,7 @@ UNMEASURED: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("label", "arguments"), UNMEASURED)
 def test_where_nothing_can_be_measured_there_is_no_value(
     label: str, arguments: tuple[Any, ...]

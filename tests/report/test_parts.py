@@ -57,6 +57,9 @@ def test_a_frame_has_headings_of_rows_numbers_at_the_right_and_quiet_intervals()
     assert '<td class="number">&lt; 0.001</td>' in html
     assert '<td class="words" dir="auto">▲ better</td>' in html
     assert ">mrr &amp; co_1</th>" in html
+    for letters, kind in ((26, "short"), (27, "")):
+        heading = "x" * letters
+        assert f'class="{kind}">{heading}<' in Part(pd.DataFrame({"n": {heading: 1}})).html
 
 
 @pytest.mark.parametrize(
