@@ -14,7 +14,6 @@ from ragbench.data.datasets import (
     Description,
     describe_file,
     from_objects,
-    limit_dataset,
     read_dataset,
     write_dataset,
 )
@@ -31,7 +30,6 @@ __all__ = [
     "describe_file",
     "from_objects",
     "iter_answers",
-    "limit_dataset",
     "read_answers",
     "read_dataset",
     "read_documents",

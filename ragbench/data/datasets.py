@@ -5,11 +5,10 @@ And what a file or a folder is, as `ragbench init` says it.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -193,20 +192,6 @@ def check_labels(dataset: Dataset) -> None:
             f"relevant names {labelled[0]!r}, which is the id of no document; they have "
             f"{', '.join(known[:3])}: name the column of ids `id`"
         )
-
-
-def limit_dataset(dataset: Dataset, limit: int) -> Dataset:
-    """Return the data set with so many of its questions, whose ids have the smallest hashes.
-
-    They stay the same when others are added.
-    """
-    names = dataset.questions["question_id"]
-    hashes = names.map(lambda name: hashlib.sha256(name.encode()).hexdigest())
-    chosen = names[hashes.rank() <= limit]
-    frames = {"questions": dataset.questions, "labels": dataset.labels}
-    for key, frame in frames.items():
-        frames[key] = frame[frame["question_id"].isin(chosen)].reset_index(drop=True)
-    return replace(dataset, **frames)
 
 
 def write_dataset(dataset: Dataset, folder: str | Path) -> None:

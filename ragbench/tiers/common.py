@@ -220,7 +220,7 @@ def open_dataset(
     """Return the data set of the request or of what was handed over, cut and clustered as asked."""
     from dataclasses import replace
 
-    from ragbench.data import from_objects, limit_dataset, read_dataset
+    from ragbench.data import from_objects, read_dataset
 
     if questions is not None or documents is not None:
         if questions is None:
@@ -235,7 +235,10 @@ def open_dataset(
         folder = settings.path(settings.data_folder)
         dataset = read_dataset(request.dataset or settings.dataset, language, folder)
     if request.limit is not None:
-        dataset = limit_dataset(dataset, request.limit)
+        questions = sample_rows(dataset.questions, "question_id", request.limit)
+        is_asked = dataset.labels["question_id"].isin(questions["question_id"])
+        labels = dataset.labels[is_asked].reset_index(drop=True)
+        dataset = replace(dataset, questions=questions, labels=labels)
     if isinstance(request, SystemOptions) and request.cluster_by == "none":
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)

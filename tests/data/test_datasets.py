@@ -13,7 +13,6 @@ from ragbench.core.errors import BenchError
 from ragbench.core.types import Dataset, Passage, Question
 from ragbench.data import (
     from_objects,
-    limit_dataset,
     read_dataset,
     write_dataset,
 )
@@ -194,15 +193,6 @@ def test_questions_alone_and_as_objects() -> None:
 def test_objects_that_say_nothing_are_refused(documents: Any) -> None:
     with pytest.raises(BenchError, match=r"no row|no rows"):
         from_objects([{"question": ""}], documents)
-
-
-def test_a_limit_keeps_the_same_questions_when_others_are_added() -> None:
-    few = from_objects([{"id": str(number), "question": "?"} for number in range(50)])
-    many = from_objects([{"id": str(number), "question": "?"} for number in range(60)])
-    chosen = set(limit_dataset(few, 10).questions["question_id"])
-    chosen_of_many = set(limit_dataset(many, 10).questions["question_id"])
-    assert len(chosen) == len(chosen_of_many) == 10
-    assert chosen_of_many - set(map(str, range(50, 60))) <= chosen
 
 
 def test_a_write_that_fails_leaves_what_was_there(

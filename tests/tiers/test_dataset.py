@@ -76,3 +76,13 @@ def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> N
 def test_a_set_without_texts_is_refused() -> None:
     with pytest.raises(BenchError, match="there are no rows"):
         rb.dataset([], [])
+
+
+def test_a_limit_keeps_the_same_questions_when_others_are_added() -> None:
+    few, many = [
+        rb.dataset([{"id": str(number), "question": "?"} for number in range(count)], limit=10)
+        for count in (50, 60)
+    ]
+    chosen, chosen_of_many = (set(result.frames.questions["question_id"]) for result in (few, many))
+    assert len(chosen) == len(chosen_of_many) == 10
+    assert chosen_of_many - set(map(str, range(50, 60))) <= chosen
