@@ -13,7 +13,8 @@ FORMS = (
     re.compile(r"(?<=://)[^/\s:@]*:([^/\s@]+)(?=@)"),
     # On a page & is written &amp;.
     re.compile(
-        r"(?<=[?&;])(?:\w*(?:key|token|secret|password|sig)\w*)=([^&\s\"']+)", re.IGNORECASE
+        r"(?:(?<=[?&])|(?<=&amp;))\w*(?:key|token|secret|password|sig)\w*=([^&\s\"']+)",
+        re.IGNORECASE,
     ),
     re.compile(r"\bBearer\s+([\w.~+/=-]{8,})", re.IGNORECASE),
     re.compile(r"\b(sk-[\w-]{16,})"),

@@ -48,6 +48,14 @@ def test_after_kill_9_the_next_call_starts_it_again_and_nothing_is_lost(folder: 
         assert store.read_vectors("model", ["kept"])["kept"][0].tolist() == VECTOR[0].tolist()
 
 
+def test_the_server_knows_nothing_of_our_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "canary")
+    start_server(folder)
+    assert "MY_KEY" not in server_of(folder).environ()
+
+
 def test_a_number_that_another_program_got_is_not_taken_for_the_server(folder: Path) -> None:
     start_server(folder)
     server_of(folder).send_signal(signal.SIGKILL)
