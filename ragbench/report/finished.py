@@ -33,8 +33,7 @@ def find_run(name: str, settings: Settings) -> Path:
     for folder in (Path(name), reports / name):
         if (folder / SUMMARY).is_file():
             return folder.resolve()
-    runs = sorted(path.parent for path in reports.glob(f"*/{SUMMARY}"))
-    names = [path.name for path in runs if path.name != "latest"]
+    names = sorted({path.parent.name for path in reports.glob(f"*/{SUMMARY}")} - {"latest"})
     matching = [other for other in names if other.startswith(name)]
     if len(matching) == 1:
         return (reports / matching[0]).resolve()
