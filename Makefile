@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTS := $(VENV)/.tests
 DOCS := $(VENV)/.docs
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+# Not compiled: Python compiles the few modules that are imported, once, when they first are.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
 # A process for every core and one more: much of a test's time is waiting for servers and kernels.

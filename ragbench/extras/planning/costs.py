@@ -96,22 +96,12 @@ class PlannedSystem:
         self.system.close()
 
 
-def plan_score(samples: Any, metrics: Any = None, judge: Any = None, **options: Any) -> list[Any]:
-    """Say which models `ragbench.score` would ask, and what that costs; nobody is asked.
-
-    Takes what `ragbench.score` takes. Returns a plan a model: calls, replies that are kept, tokens,
-    cost.
-    """
-    from ragbench import front
-    from ragbench.core.metric import parse_labels
-
-    answers = front.read(samples, options.pop("columns", None))
-    chosen = parse_labels(metrics) if metrics is not None else []
-    return plan_samples(answers.samples, chosen, judge=judge, **options)
-
-
 def plan_samples(samples: Any, metrics: Any, *, judge: Any = None, **options: Any) -> list[Any]:
-    """Plan the scoring of samples that are read already."""
+    """Say which models `ragbench.score` would ask about samples, and what that costs.
+
+    Nobody is asked. options: of `ragbench.tiers.rag_metrics.Request`. Returns a plan a model:
+    calls, replies that are kept, tokens, cost.
+    """
     from ragbench.core.language import load_language
     from ragbench.tiers import rag_metrics as tier
     from ragbench.tiers.answering import open_services
