@@ -19,6 +19,7 @@ BANDS = [
     ("ndcg@10", 0.40, 0.30, 0.4999, "needs attention"),
     ("mrr@5", 0.80, 0.70, 0.90, "good … excellent"),
     ("e2e_score", 3.9, 3.5, 4.1, "good"),  # of 1 to 5: good is 3.4, excellent 4.2
+    ("faithfulness_rating", 4.0, 3.8, 4.5, "good"),  # of 1 to 5: good is 3.8, excellent 4.6
     ("consistency_score", 1.0, float("nan"), float("nan"), ""),
 ]
 
@@ -93,7 +94,7 @@ def test_the_page_has_verdicts_failures_pages_and_what_is_missing(overview: Any)
     text = str(page)
     assert "new<b> against bm25: better (Tier 1)." in text
     assert "Most often fails first: not retrieved (bm25 75" in text
-    assert "Of 5 numbers with a threshold: excellent 1, good 2, needs attention 1" in text
+    assert "Of 6 numbers with a threshold: excellent 1, good 3, needs attention 1" in text
     assert "no connection (3)" in text
     assert text.count("judge lexical") == 1
     html = "".join(part.html for part in page.parts)
@@ -106,7 +107,7 @@ def test_it_keeps_nothing_that_the_other_pages_have_kept(overview: Any, tmp_path
     overview.save(tmp_path)
     assert [file.name for file in (tmp_path / "frames" / "overview").iterdir()] == ["bands.parquet"]
     again = rb.overview(tmp_path)
-    assert len(again.statement.bands) == 5
+    assert len(again.statement.bands) == 6
     assert [page.name for page in again.pages] == ["tier1_retrieval", "tier3_end_to_end"]
 
 
