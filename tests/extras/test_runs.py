@@ -236,6 +236,17 @@ def test_a_gate_of_an_unknown_metric_names_the_nearest(
     assert "token_f1" in capsys.readouterr().err
 
 
+def test_a_gate_without_a_cut_off_is_shown_the_labels_that_have_one(
+    reports: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = reports / "reports" / "20261108" / "summary.json"
+    file.write_text(file.read_text().replace('"token_f1"', '"mrr@10"'))
+    settings = reports / "ragbench.toml"
+    settings.write_text(settings.read_text() + '\n[gate.x]\nmetric = "mrr"\nat_least = 0.1\n')
+    assert run(["gate", "20261108"]) == 3
+    assert "no metric 'mrr' in the run; there are mrr@10" in capsys.readouterr().err
+
+
 def test_what_is_published_holds_no_formula_and_no_address(reports: Path) -> None:
     assert run(["publish", "20261108", "--out", "public"]) == 0
     public = reports / "public"

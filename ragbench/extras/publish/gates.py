@@ -89,8 +89,9 @@ def choose_rows(name: str, gate: Gate, frame: pd.DataFrame, column: str) -> pd.D
     chosen = frame[frame["metric"] == gate.metric]
     if chosen.empty:
         metrics = list(frame["metric"].unique())
-        bare = {label.partition("@")[0]: label for label in metrics}
-        hint = suggest(gate.metric, [*metrics, *bare]) or f"; there are {', '.join(metrics[:20])}"
+        cut = [label for label in metrics if label.startswith(f"{gate.metric}@")]
+        hint = "" if cut else suggest(gate.metric, metrics)
+        hint = hint or f"; there are {', '.join(cut or metrics[:20])}"
         raise BenchError(f"gate.{name}: no metric {gate.metric!r} in the run{hint}")
     for field, wanted in (("page", gate.page), (column, gate.system)):
         if wanted:
