@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.folders import replaced
 from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
 from ragbench.data.answers import rows_of_objects, unfold
@@ -201,10 +201,7 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
     """
     folder = Path(folder)
     frames = {"chunks": dataset.passages, "questions": dataset.questions, "labels": dataset.labels}
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent, prefix=".") as scratch:
-        new = Path(scratch, "new")
-        new.mkdir()
+    with replaced(folder) as new:
         if folder.exists():
             shutil.copytree(folder, new, symlinks=True, dirs_exist_ok=True)
         for path in new.glob(f"*.{dataset.language}.jsonl"):
@@ -216,9 +213,6 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
             )
             if len(frame):
                 (new / f"{stem}.{dataset.language}.jsonl").write_text(lines, encoding="utf-8")
-        if folder.exists():
-            folder.rename(Path(scratch, "old"))
-        new.rename(folder)
 
 
 def describe_file(path: str | Path) -> Description:

@@ -6,7 +6,6 @@ It is written beside its place and put there whole, so that no reader sees half 
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.folders import replaced
 from ragbench.core.language import Language, load_language
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
@@ -99,17 +99,12 @@ def run_notebooks(
     parameters = {"language": settings.language, **(parameters or {})}
     out = Path(out).absolute()
     language = load_language(parameters["language"])
-    beside = out.parent / f".{out.name}.{os.getpid()}"
     with Kernels() as kernels:  # they load the library while the notebooks are read
         pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-        beside.mkdir(parents=True)
-        run = Run(beside, out.name, language, pages)
-        try:
+        with replaced(out) as beside:
+            run = Run(beside, out.name, language, pages)
             execute_pages(run, settings, kernels, workers, on_progress)
             finish(run, settings)
-            put_in_place(beside, out)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
     run.folder = out
     if run.status == "interrupted":
         raise KeyboardInterrupt
@@ -265,15 +260,6 @@ def read_pages(folder: Path, language: Language, without: str = "") -> list[Page
         page.finding = tagged_html(notebook, "finding")
         pages.append(page)
     return pages
-
-
-def put_in_place(beside: Path, out: Path) -> None:
-    """Put a finished folder in its place; what was there before goes when the new one is there."""
-    older = beside.with_name(f"{beside.name}.older")
-    if out.exists():
-        out.rename(older)
-    beside.rename(out)
-    shutil.rmtree(older, ignore_errors=True)
 
 
 def new_run_folder(reports: Path | str) -> Path:

@@ -15,6 +15,7 @@ import pandas as pd
 import typer
 
 from ragbench.core.errors import BenchError
+from ragbench.core.folders import replaced
 from ragbench.core.trust import open_settings
 from ragbench.extras.publish.exports import write_csv, write_latex, write_markdown
 from ragbench.report.finished import find_run, read_run
@@ -53,23 +54,19 @@ def main(
     settings = open_settings()
     finished = read_run(find_run(run, settings))
     check_folder(out)
-    beside = out.with_name(f".{out.name}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    copy_pages(finished.folder, beside, is_masked=mask_personal)
-    for frame_file in sorted(finished.folder.glob("frames/*/*.parquet")):
-        frame = pd.read_parquet(frame_file)
-        name = f"{frame_file.parent.name}.{frame_file.stem}"
-        if mask_personal:
-            frame = masked_frame(frame)
-        (beside / "data").mkdir(exist_ok=True)
-        frame.to_parquet(beside / "data" / f"{name}.parquet")
-        write_csv(beside / "data" / f"{name}.csv", frame, raw=raw_csv)
-    for page in finished.estimates["page"].unique() if len(finished.estimates) else ():
-        write_latex(beside / "tables" / f"{page}.tex", finished, page)
-    write_markdown(beside / "summary.md", finished)
-    shutil.rmtree(out, ignore_errors=True)
-    beside.rename(out)
+    with replaced(out.absolute()) as beside:
+        copy_pages(finished.folder, beside, is_masked=mask_personal)
+        for frame_file in sorted(finished.folder.glob("frames/*/*.parquet")):
+            frame = pd.read_parquet(frame_file)
+            name = f"{frame_file.parent.name}.{frame_file.stem}"
+            if mask_personal:
+                frame = masked_frame(frame)
+            (beside / "data").mkdir(exist_ok=True)
+            frame.to_parquet(beside / "data" / f"{name}.parquet")
+            write_csv(beside / "data" / f"{name}.csv", frame, raw=raw_csv)
+        for page in finished.estimates["page"].unique() if len(finished.estimates) else ():
+            write_latex(beside / "tables" / f"{page}.tex", finished, page)
+        write_markdown(beside / "summary.md", finished)
     print(out / "index.html")
 
 

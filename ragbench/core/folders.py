@@ -1,0 +1,24 @@
+"""Folders that are written beside their place and put there whole: nobody reads half of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """Give an empty folder to write to, which takes the place of `folder` in the end.
+
+    Whatever goes wrong before leaves `folder` as it was.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        new = Path(scratch, "new")
+        new.mkdir()
+        yield new
+        if folder.exists():
+            folder.rename(Path(scratch, "old"))
+        new.rename(folder)
