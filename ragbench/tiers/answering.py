@@ -20,6 +20,7 @@ from ragbench.core.metric import Metric, parse_label, run_async
 from ragbench.core.progress import bar
 from ragbench.core.settings import Settings
 from ragbench.core.types import Passage, Reply, Retrieval, Sample, System
+from ragbench.metrics.vectors import as_vectors
 from ragbench.stats import Confidence, mean_intervals, statistic_intervals
 from ragbench.stats.repeats import repeat_rates
 from ragbench.tiers.common import Options
@@ -280,19 +281,24 @@ def score_repeats(
 ) -> pd.DataFrame:
     """Score how far a system agrees with itself when it is asked again, question by question."""
     units = questions.set_index("question_id")["unit"].to_dict()
+    answered = answers[answers["error"] == ""]
+    answered = answered[answered.duplicated(["system", "question_id"], keep=False)]
     rows: list[tuple] = []
     for metric in metrics:
+        given = answered["answer"].to_numpy()
+        if "embedder" in metric.uses:
+            # All at once: where vectors are kept is looked once, not once a question.
+            given = as_vectors(given.tolist(), services.embedder)
         for key, group in answers.groupby(["system", "question_id"], sort=False):
             system, question_id = key
-            texts = group.loc[group["error"] == "", "answer"].tolist()
             errors = group.loc[group["error"] != "", "error"].tolist()
             fixed = (system, metric.label, question_id, units[question_id])
-            if len(texts) < 2:
+            if len(group) - len(errors) < 2:
                 gap = ("system_error", errors[0]) if errors else ("missing_field", "asked once")
                 rows.append((*fixed, np.nan, *gap, ""))
                 continue
-            services_of = {"embedder": services.embedder} if "embedder" in metric.uses else {}
-            rows.append((*fixed, float(metric(texts, **services_of)), "ok", "", ""))
+            repeats = given[answered.index.isin(group.index)]
+            rows.append((*fixed, float(metric(repeats)), "ok", "", ""))
     return frame_of(rows, SCORES)
 
 
