@@ -136,7 +136,8 @@ def method(result: Any) -> Part:
     measured = _(
         "Every question is asked of every system; the first {k} passages that come back are held "
         "against the relevance labels. A question for which nothing came back counts 0, one at "
-        "which a system failed is unmeasured. Repeats ask everything anew, {repeats} times in all."
+        "which a system failed is unmeasured. Repeats ask everything anew, {repeats} times in all, "
+        "but for vectors of models on this machine, which are always the same."
     ).format(k=result.request.k, repeats=result.request.repeats)
     sentences = [measured]
     if result.request.unit == "url":
