@@ -318,9 +318,9 @@ def check_key(frame: pd.DataFrame, declared: Frame) -> None:
         )
 
 
-def frame_of(rows: list[tuple], declared: Frame) -> pd.DataFrame:
+def frame_of(rows: list[tuple] | pd.DataFrame, declared: Frame) -> pd.DataFrame:
     """Make a checked frame of tuples, in the order of the declared columns; there may be none."""
-    if not rows:
+    if not len(rows):
         return declared.empty()
     frame = pd.DataFrame(rows, columns=declared.names)
     for column in declared.columns:

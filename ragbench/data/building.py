@@ -191,7 +191,7 @@ def make_frame(name: str, rows: Rows) -> pd.DataFrame:
     for column in FRAMES[name].columns:
         if column.type == "number":
             frame[column.name] = read_numbers(frame[column.name], f"{name}: {column.name}")
-    return frame_of(list(frame.itertuples(index=False, name=None)), FRAMES[name])
+    return frame_of(frame, FRAMES[name])
 
 
 def read_dialogue(values: Row, name: str) -> Rows:

@@ -208,11 +208,10 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
             if role_of_file(path)[0]:
                 path.unlink()
         for stem, frame in {**frames, **dataset.extras}.items():
-            lines = frame.to_json(
-                orient="records", lines=True, force_ascii=False, double_precision=15
-            )
             if len(frame):
-                (new / f"{stem}.{dataset.language}.jsonl").write_text(lines, encoding="utf-8")
+                path = new / f"{stem}.{dataset.language}.jsonl"
+                options = {"force_ascii": False, "double_precision": 15}
+                frame.to_json(path, orient="records", lines=True, **options)
 
 
 def describe_file(path: str | Path) -> Description:
