@@ -8,24 +8,19 @@ sentence, with the columns that were seen and the option to type.
 'When does it open?'
 """
 
-from ragbench.core.numbers import read_numbers
 from ragbench.data.answers import Answers, iter_answers, read_answers
 from ragbench.data.datasets import (
-    Description,
     describe_file,
     from_objects,
     read_dataset,
     write_dataset,
 )
 from ragbench.data.documents import read_documents
-from ragbench.data.files import LeftOut, Table, read_table
-from ragbench.data.trec import Judged, read_qrels, read_run
+from ragbench.data.files import Table, read_table
+from ragbench.data.trec import read_qrels, read_run
 
 __all__ = [
     "Answers",
-    "Description",
-    "Judged",
-    "LeftOut",
     "Table",
     "describe_file",
     "from_objects",
@@ -33,7 +28,6 @@ __all__ = [
     "read_answers",
     "read_dataset",
     "read_documents",
-    "read_numbers",
     "read_qrels",
     "read_run",
     "read_table",

@@ -157,9 +157,7 @@ def _add_qrels(path: Path, builder: Builder) -> None:
             builder.labels[question_id, passage_id] = (grade, len(builder.labels))
 
 
-def from_objects(
-    questions: Any, documents: Any = None, name: str = "objects", language: str = ""
-) -> Dataset:
+def from_objects(questions: Any, documents: Any = None, language: str = "") -> Dataset:
     """Make a data set of objects in Python.
 
     Parameters
@@ -179,19 +177,7 @@ def from_objects(
         builder.add("passages", Table(rows_of_objects(documents, "text"), start=0))
     if len(questions):
         builder.add("questions", Table(rows_of_objects(questions)))
-    dataset = builder.build(name, language)
-    check_labels(dataset)
-    return dataset
-
-
-def check_labels(dataset: Dataset) -> None:
-    """Refuse relevant ids of which no document has one: every search would look useless."""
-    known, labelled = (frame["passage_id"] for frame in (dataset.passages, dataset.labels))
-    if len(known) and len(labelled) and not labelled.isin(known).any():
-        raise BenchError(
-            f"relevant names {labelled[0]!r}, which is the id of no document; they have "
-            f"{', '.join(known[:3])}: name the column of ids `id`"
-        )
+    return builder.build("objects", language)
 
 
 def write_dataset(dataset: Dataset, folder: str | Path) -> None:

@@ -140,13 +140,13 @@ def read_table(source: str | Path) -> Table:
     return table
 
 
-def iter_batches(path: Path, size: int = BATCH) -> Iterator[Table]:
+def iter_batches(path: Path) -> Iterator[Table]:
     """Yield the rows of a table in batches, so that memory is flat. Raises BenchError for none."""
     with naming(path):
         rows = _iter_rows(path)
         start = 1
         packed: list[str] = []
-        while batch := list(itertools.islice(rows, size)):
+        while batch := list(itertools.islice(rows, BATCH)):
             left_out = [row for row in batch if isinstance(row, LeftOut)]
             table = Table([row for row in batch if isinstance(row, dict)], left_out, start)
             if start == 1 and not table.rows:

@@ -225,7 +225,8 @@ def open_dataset(
     if questions is not None or documents is not None:
         if questions is None:
             raise BenchError("documents without questions: give questions= as well")
-        dataset = from_objects(questions, documents, language=request.language)
+        dataset = from_objects(questions, documents, request.language)
+        check_labels(dataset)
     elif (request.dataset or settings.dataset).startswith("db:"):
         from ragbench.store.own import read_database
 
@@ -243,6 +244,16 @@ def open_dataset(
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)
     return dataset
+
+
+def check_labels(dataset: Dataset) -> None:
+    """Refuse relevant ids of which no document has one: every search would look useless."""
+    known, labelled = (frame["passage_id"] for frame in (dataset.passages, dataset.labels))
+    if len(known) and len(labelled) and not labelled.isin(known).any():
+        raise BenchError(
+            f"relevant names {labelled[0]!r}, which is the id of no document; they have "
+            f"{', '.join(known[:3])}: name the column of ids `id`"
+        )
 
 
 def sample_rows(frame: pd.DataFrame, key: str, limit: int | None) -> pd.DataFrame:

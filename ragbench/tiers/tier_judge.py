@@ -180,7 +180,7 @@ def in_modes(name: str, judge: Any, modes: Sequence[str]) -> dict[str, Any]:
 
 def rated_samples(request: Request, samples: Sequence[Sample]) -> tuple[list[Sample], pd.DataFrame]:
     """Return the answers that are judged, and people's ratings: question_id, rater, value."""
-    from ragbench.data import read_numbers
+    from ragbench.core.numbers import read_numbers
 
     chosen = smallest_hashes([sample.id for sample in samples], request.limit or len(samples))
     is_single = len({sample.system for sample in samples}) == 1

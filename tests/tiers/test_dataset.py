@@ -86,3 +86,8 @@ def test_a_limit_keeps_the_same_questions_when_others_are_added() -> None:
     chosen, chosen_of_many = (set(result.frames.questions["question_id"]) for result in (few, many))
     assert len(chosen) == len(chosen_of_many) == 10
     assert chosen_of_many - set(map(str, range(50, 60))) <= chosen
+
+
+def test_relevant_ids_that_no_document_has_are_refused() -> None:
+    with pytest.raises(BenchError, match="relevant names 'p9', which is the id of no document"):
+        rb.tier1("bm25", [{"question": "When?", "relevant": "p9"}], documents=["At 8."])

@@ -39,7 +39,8 @@ def read_form(path: Path) -> pd.DataFrame:
 
     Raises BenchError for a file that is no form, and a label that is no number.
     """
-    from ragbench.data import read_numbers, read_table
+    from ragbench.core.numbers import read_numbers
+    from ragbench.data import read_table
 
     table = read_table(path)
     rows = table.rows

@@ -140,7 +140,8 @@ def grade_pool(pool: pd.DataFrame, judge: Any) -> pd.DataFrame:
 
 def read_sheet(path: Path) -> pd.DataFrame:
     """Return the grades of a filled sheet. Raises BenchError for one that is not 0 to 3."""
-    from ragbench.data import read_numbers, read_table
+    from ragbench.core.numbers import read_numbers
+    from ragbench.data import read_table
 
     table = read_table(path)
     missing = [name for name in ("question_id", "passage_id", "grade") if name not in table.columns]
