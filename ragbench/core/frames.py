@@ -319,7 +319,10 @@ def check_key(frame: pd.DataFrame, declared: Frame) -> None:
 
 
 def frame_of(rows: list[tuple] | pd.DataFrame, declared: Frame) -> pd.DataFrame:
-    """Make a checked frame of tuples, in the order of the declared columns; there may be none."""
+    """Make a checked frame of tuples, in the order of the declared columns, or of a frame.
+
+    There may be no rows.
+    """
     if not len(rows):
         return declared.empty()
     frame = pd.DataFrame(rows, columns=declared.names)

@@ -196,8 +196,9 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
         for stem, frame in {**frames, **dataset.extras}.items():
             if len(frame):
                 path = new / f"{stem}.{dataset.language}.jsonl"
-                options = {"force_ascii": False, "double_precision": 15}
-                frame.to_json(path, orient="records", lines=True, **options)
+                frame.to_json(
+                    path, orient="records", lines=True, force_ascii=False, double_precision=15
+                )
 
 
 def describe_file(path: str | Path) -> Description:

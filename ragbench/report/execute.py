@@ -126,47 +126,57 @@ def execute_notebook(
     kernel ended while a system was asked, it is executed once more without asking that system.
     """
     import nbformat
+
+    asked_file = kernels.folder / f"{target.stem}.asked"
+    environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
+    environment[ASKED_FILE] = str(asked_file)
+    ended: list[str] = []
+    failure = None
+    while failure is None:
+        asked_file.write_text("", encoding="utf-8")
+        environment[ENDED_KERNEL] = "\n".join(ended)
+        failure = execute_once(
+            source, target, parameters, kernels.manager_class(environment, folder)
+        )
+        if failure is None:
+            asked = asked_file.read_text(encoding="utf-8")
+            if not asked or kernels.is_ended:
+                break
+            ended.append(asked)
+    notebook = nbformat.read(target if target.exists() else source, as_version=4)
+    if failure is None:
+        failure = f"its kernel ended while it ran the cell {last_cell(notebook)!r}: {ENDS}"
+    elif ended and not failure:
+        failure = f"the kernel ended while it asked {', '.join(ended)}: {ENDS}"
+    clean(notebook)
+    target.write_text(mask(nbformat.writes(notebook)), encoding="utf-8")
+    return notebook, mask(failure)
+
+
+def execute_once(
+    source: Path, target: Path, parameters: Mapping[str, Any], manager_class: type
+) -> str | None:
+    """Execute a notebook; returns why it failed, "" if it did not, None if its kernel ended."""
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     # What is wrong is said of the page, in one sentence.
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
-    environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
-    asked_file = kernels.folder / f"{target.stem}.asked"
-    environment[ASKED_FILE] = str(asked_file)
-    ended: list[str] = []
-    failure, is_over = "", False
-    while not is_over:
-        is_over = True
-        asked_file.write_text("", encoding="utf-8")
-        environment[ENDED_KERNEL] = "\n".join(ended)
-        try:
-            papermill.execute_notebook(
-                str(source),
-                str(target),
-                parameters=dict(parameters),
-                kernel_name="python3",
-                progress_bar=False,
-                kernel_manager_class=kernels.manager_class(environment, folder),
-            )
-        except PapermillExecutionError as error:
-            failure = f"{error.ename}: {error.evalue}"
-        except DeadKernelError:
-            asked = asked_file.read_text(encoding="utf-8")
-            if asked and not kernels.is_ended:
-                ended.append(asked)
-                is_over = False
-            else:
-                failure = "its kernel ended while it ran the cell {cell!r}: {why}"
-    notebook = nbformat.read(target if target.exists() else source, as_version=4)
-    if "{cell!r}" in failure:
-        failure = failure.format(cell=last_cell(notebook), why=ENDS)
-    elif ended and not failure:
-        failure = f"the kernel ended while it asked {', '.join(ended)}: {ENDS}"
-    clean(notebook)
-    target.write_text(mask(nbformat.writes(notebook)), encoding="utf-8")
-    return notebook, mask(failure)
+    try:
+        papermill.execute_notebook(
+            str(source),
+            str(target),
+            parameters=dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            kernel_manager_class=manager_class,
+        )
+    except PapermillExecutionError as error:
+        return f"{error.ename}: {error.evalue}"
+    except DeadKernelError:
+        return None
+    return ""
 
 
 def last_cell(notebook: NotebookNode) -> str:

@@ -24,13 +24,13 @@ ENDED_KERNEL = "RAGBENCH_ENDED_KERNEL"
 
 @contextmanager
 def noted(name: str) -> Iterator[None]:
-    """Note in a run's folder, meanwhile, that the system is being asked."""
-    path = os.environ.get(ASKED_FILE)
-    if path:
-        Path(path).write_text(name, encoding="utf-8")
-    yield
-    if path:
-        Path(path).write_text("", encoding="utf-8")
+    """Have the system's name in the file of the kernel while it is being asked."""
+    path = Path(os.environ.get(ASKED_FILE, os.devnull))
+    path.write_text(name, encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text("", encoding="utf-8")
 
 
 def why_not_asked(name: str) -> str:

@@ -283,6 +283,7 @@ def score_repeats(
     units = questions.set_index("question_id")["unit"].to_dict()
     answered = answers[answers["error"] == ""]
     answered = answered[answered.duplicated(["system", "question_id"], keep=False)]
+    places = answered.groupby(["system", "question_id"], sort=False).indices
     rows: list[tuple] = []
     for metric in metrics:
         given = answered["answer"].to_numpy()
@@ -291,14 +292,13 @@ def score_repeats(
             given = as_vectors(given.tolist(), services.embedder)
         for key, group in answers.groupby(["system", "question_id"], sort=False):
             system, question_id = key
-            errors = group.loc[group["error"] != "", "error"].tolist()
             fixed = (system, metric.label, question_id, units[question_id])
-            if len(group) - len(errors) < 2:
-                gap = ("system_error", errors[0]) if errors else ("missing_field", "asked once")
-                rows.append((*fixed, np.nan, *gap, ""))
+            if key in places:
+                rows.append((*fixed, float(metric(given[places[key]])), "ok", "", ""))
                 continue
-            repeats = given[answered.index.isin(group.index)]
-            rows.append((*fixed, float(metric(repeats)), "ok", "", ""))
+            errors = group.loc[group["error"] != "", "error"].tolist()
+            gap = ("system_error", errors[0]) if errors else ("missing_field", "asked once")
+            rows.append((*fixed, np.nan, *gap, ""))
     return frame_of(rows, SCORES)
 
 
