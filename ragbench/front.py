@@ -285,7 +285,6 @@ def score_samples(
 ) -> RagMetrics:
     """Score samples that are read already, and state what comes out."""
     from ragbench.core.language import load_language
-    from ragbench.store import Store
     from ragbench.tiers import rag_metrics as tier
     from ragbench.tiers.common import About, read_options
     from ragbench.tiers.project import open_project
@@ -294,16 +293,9 @@ def score_samples(
     embedder = options.pop("embedder", None)
     request = read_options(tier.Request, options)
     settings = open_project()
-    with Store(settings.database) as store:
-        request, frames, services = tier.measure(
-            request,
-            samples,
-            settings,
-            judge=judge,
-            embedder=embedder,
-            metrics=metrics,
-            store=store,
-        )
+    request, frames, services = tier.measure(
+        request, samples, settings, metrics, judge=judge, embedder=embedder
+    )
     notes = (*notes, *services.notes)
     name = request.answers or request.dataset or "answers"
     about = About(name, stand_ins=services.stand_ins, notes=notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,11 +84,10 @@ def measure(
     request: Request,
     samples: Sequence[Sample],
     settings: Settings,
+    metrics: Sequence[Metric] = (),
     *,
     judge: Any = None,
     embedder: Any = None,
-    metrics: Sequence[Metric] = (),
-    store: Any = None,
 ) -> tuple[Request, Frames, Services]:
     """Score the samples by all metrics of the request; without any, by the usual ones.
 
@@ -99,25 +99,26 @@ def measure(
     names = (embedder, request.embedder, settings.embedder, settings.embedders)
     chosen = choose_metrics(request, samples, metrics, has_embedder=any(map(bool, names)))
     corpus = [passage.text for sample in samples for passage in sample.contexts or ()]
-    services = open_services(
-        request,
-        chosen,
-        settings,
-        language,
-        judge=judge,
-        embedder=embedder,
-        corpus=[text for text in dict.fromkeys(corpus) if text] or reference_texts(samples),
-        store=store,
-    )
-    scored = score_samples(
-        samples,
-        [metric for metric in chosen if metric.name not in CORPUS],
-        language=language,
-        judge=services.judge,
-        embedder=services.embedder,
-        total=len(samples),
-        spread=services.spread,
-    )
+    with open_store(settings, chosen) as store:
+        services = open_services(
+            request,
+            chosen,
+            settings,
+            language,
+            judge=judge,
+            embedder=embedder,
+            corpus=[text for text in dict.fromkeys(corpus) if text] or reference_texts(samples),
+            store=store,
+        )
+        scored = score_samples(
+            samples,
+            [metric for metric in chosen if metric.name not in CORPUS],
+            language=language,
+            judge=services.judge,
+            embedder=services.embedder,
+            total=len(samples),
+            spread=services.spread,
+        )
     frames = Frames(
         question_frame(samples),
         passage_frame(samples),
@@ -134,6 +135,15 @@ def measure(
     known = {"language": language.code, "baseline": baseline, "margins": margins}
     request = request.model_copy(update=known)
     return complete(request, systems, chosen, primary), frames, services
+
+
+def open_store(settings: Settings, metrics: Sequence[Metric]) -> AbstractContextManager[Any]:
+    """Open what keeps vectors; None where nothing is embedded: its library takes long to load."""
+    if not any("embedder" in metric.uses for metric in metrics):
+        return nullcontext()
+    from ragbench.store import Store
+
+    return Store(settings.database)
 
 
 def choose_samples(request: Request, samples: Sequence[Sample]) -> list[Sample]:
