@@ -25,8 +25,6 @@ OTLP = {
     "resourceSpans": ("scopeSpans", "spans"),
     "resourceLogs": ("scopeLogs", "logRecords"),
 }
-
-
 # Events that hold one message, and the attribute of newer conventions that holds it.
 EVENTS = {"user.message": "gen_ai.prompt", "choice": "gen_ai.completion"}
 
@@ -157,11 +155,13 @@ def _steps_of(row: Row) -> list[Row]:
             return _otlp_steps(row[name], *inner)
     if isinstance(row.get("observations"), list) and "id" in row:
         return _langfuse_steps(row)
-    steps = find(row, "data.spans")
-    if isinstance(steps, list) and "info" in row:
+    # MLflow's table has the whole trace in a column.
+    info = first_found(row, ("info", "trace.info"))
+    steps = first_found(row, ("data.spans", "trace.data.spans"))
+    if isinstance(steps, list) and info:
         # MLflow names a trace in two ways; people see the one of `info`.
-        trace = find(row, "info.trace_id") or find(row, "info.request_id")
-        return [{**step, "trace_id": trace, "info": row["info"]} for step in steps]
+        trace = first_found(info, ("trace_id", "request_id"))
+        return [{**step, "trace_id": trace, "info": info} for step in steps]
     return [_with_events(row) if isinstance(row.get("attributes"), dict) else row]
 
 

@@ -84,6 +84,13 @@ def test_a_trace_is_one_answer(tmp_path: Path) -> None:
         read_answers(path, {"answer": "outputs"})
 
 
+def test_mlflow_s_table_holds_each_trace_in_a_column(tmp_path: Path) -> None:
+    export = FILES / "mlflow-traces.jsonl"
+    whole = [{"trace": line, "request": "{}"} for line in export.read_text().splitlines()]
+    table = write(tmp_path / "table.jsonl", *whole)
+    assert read_answers(table).samples == read_answers(export).samples
+
+
 def test_a_trace_without_its_first_step_is_left_out(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", CHAIN, {**RETRIEVER, "trace_id": "u"})
     (left_out,) = read_answers(path).left_out
