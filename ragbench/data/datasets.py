@@ -20,7 +20,7 @@ from ragbench.data.answers import rows_of_objects, unfold
 from ragbench.data.building import Builder
 from ragbench.data.columns import check_answers, choose_columns
 from ragbench.data.documents import DOCUMENT_ENDINGS, find_documents, read_documents
-from ragbench.data.files import TABLE_ENDINGS, Table, ending_of, iter_batches, naming
+from ragbench.data.files import BATCH, TABLE_ENDINGS, Table, ending_of, iter_batches, naming
 from ragbench.data.traces import is_trace_export
 from ragbench.data.trec import read_qrels, read_run
 from ragbench.data.vocabulary import FIELDS, FILES, KINDS
@@ -194,10 +194,15 @@ def write_dataset(dataset: Dataset, folder: str | Path) -> None:
             if role_of_file(path)[0]:
                 path.unlink()
         for stem, frame in {**frames, **dataset.extras}.items():
-            if len(frame):
-                path = new / f"{stem}.{dataset.language}.jsonl"
-                frame.to_json(
-                    path, orient="records", lines=True, force_ascii=False, double_precision=15
+            path = new / f"{stem}.{dataset.language}.jsonl"
+            for start in range(0, len(frame), BATCH):  # pandas writes what is in memory as text
+                frame.iloc[start : start + BATCH].to_json(
+                    path,
+                    mode="a",
+                    orient="records",
+                    lines=True,
+                    force_ascii=False,
+                    double_precision=15,
                 )
 
 

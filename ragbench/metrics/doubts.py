@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pandas as pd
@@ -18,9 +19,15 @@ def plain_words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", fold(text))
 
 
+def hash_words(text: str) -> bytes:
+    """Return what stands for the words of a text: a hash, since a base's words are many."""
+    words = " ".join(plain_words(text))
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest()
+
+
 def find_duplicates(passages: pd.DataFrame) -> pd.DataFrame:
     """Return `passage_id` and `copy_of`, the first passage with the same words, of every copy."""
-    words = passages["text"].map(lambda text: " ".join(plain_words(text)))
+    words = passages["text"].map(hash_words)
     copies = passages.assign(copy_of=passages["passage_id"].groupby(words).transform("first"))
     return copies.loc[words.duplicated(), ["passage_id", "copy_of"]].reset_index(drop=True)
 
@@ -33,7 +40,7 @@ def find_doubts(dataset: Dataset) -> pd.DataFrame:
     answer_not_in_passage: the relevant passages together lack a number of the reference answer, or
     most of its words; the first of them is named.
     """
-    passages = dataset.passages.set_index("passage_id")["text"].map(plain_words).to_dict()
+    texts = dict(zip(dataset.passages["passage_id"], dataset.passages["text"], strict=True))
     copied = set(find_duplicates(dataset.passages).to_numpy().ravel())
     relevant = dataset.labels[dataset.labels["grade"] > 0].groupby("question_id")["passage_id"]
     labels = relevant.agg(list).to_dict()
@@ -42,9 +49,9 @@ def find_doubts(dataset: Dataset) -> pd.DataFrame:
         held: list[str] = []
         names = labels.get(question.question_id, [])
         for name in names:
-            words = passages.get(name, [])
+            words = plain_words(texts.get(name, ""))
             held += words
-            if name not in passages:
+            if name not in texts:
                 rows.append(("label_unknown", question.question_id, name))
             elif words == plain_words(question.text):
                 rows.append(("question_is_passage", question.question_id, name))
