@@ -280,6 +280,7 @@ RATINGS = Frame(
         IDS,
         Column("rater", "text", "who rated"),
         Column("value", "number", "the rating; NaN where the rater gave none"),
+        Column("rubric", "any", "level → what it stands for, for rubrics_score; None: no rubric"),
     ),
 )
 EXTRAS = {frame.name: frame for frame in (DIALOGUES, DECISIONS, HISTORY, RATINGS)}
@@ -326,7 +327,5 @@ def frame_of(rows: list[tuple] | pd.DataFrame, declared: Frame) -> pd.DataFrame:
     if not len(rows):
         return declared.empty()
     frame = pd.DataFrame(rows, columns=declared.names)
-    for column in declared.columns:
-        if column.type != "any":
-            frame[column.name] = frame[column.name].astype(EMPTY_TYPES[column.type])
-    return check(frame, declared)
+    column_types = {column.name: EMPTY_TYPES[column.type] for column in declared.columns}
+    return check(frame.astype(column_types), declared)

@@ -188,10 +188,15 @@ class Metric:
 
 
 async def measure_opened(metric: Metric, arguments: Mapping[str, Any]) -> Score:
-    """Score one sample with its judge opened."""
+    """Score one sample with its judge opened. Raises BenchError for what is not made a judge."""
     judge = arguments.get("judge")
-    if judge is None or not hasattr(judge, "__aenter__"):
+    if judge is None:
         return await metric.measure(**arguments)
+    if not hasattr(judge, "__aenter__"):
+        raise BenchError(
+            f"{metric.label}: a {type(judge).__name__} is no judge; give judge=ragbench.judge(…), "
+            "of a model's name, a function or an object with ask"
+        )
     async with judge:
         return await metric.measure(**arguments)
 

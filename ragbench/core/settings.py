@@ -358,10 +358,9 @@ def find_file(path: Path | str | None) -> Path | None:
 
 def merge_environment(values: dict[str, Any]) -> None:
     """Put the environment's values over the file's: RAGBENCH_BUDGET__CALLS is budget.calls."""
-    top = {name.split("__")[0] for name in map(str.lower, _environment())}
     for variable, value in _environment().items():
         *tables, key = variable.lower().split("__")
-        if (tables[0] if tables else key) not in Settings.model_fields or not top:
+        if [*tables, key][0] not in Settings.model_fields:
             continue
         table = values
         for name in tables:
@@ -393,14 +392,13 @@ def say_what_is_wrong(error: ValidationError, model: type[BaseModel]) -> str:
 
 def known_keys(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     """Return the keys that are legal at the place of an unknown one."""
-    fields: Any = model.model_fields
+    table: Any = model
     for name in place[:-1]:
-        annotation = getattr(fields.get(name), "annotation", None)
-        arguments = getattr(annotation, "__args__", ())
-        inner = arguments[-1] if arguments else annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            fields = inner.model_fields
-    return [field.alias or name for name, field in fields.items()]
+        if name in getattr(table, "model_fields", {}):
+            table = table.model_fields[name].annotation
+        else:  # the NAME of a table, in dict[str, Table]
+            table = table.__args__[-1]
+    return [field.alias or name for name, field in table.model_fields.items()]
 
 
 def fill_variables(template: str) -> str:

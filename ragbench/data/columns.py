@@ -121,10 +121,8 @@ def _has_value(table: Table, paths: list[str]) -> bool:
 
 def _column_of(path: str, columns: list[str]) -> str:
     """Return the column that a path begins in."""
-    for column in columns:
-        if f"{normalize(path)}.".startswith(f"{normalize(column)}."):
-            return column
-    return path
+    begin = f"{normalize(path)}."
+    return next(column for column in columns if begin.startswith(f"{normalize(column)}."))
 
 
 def _values_differ(table: Table, columns: list[str]) -> bool:

@@ -6,8 +6,10 @@ import gzip
 import json
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,6 +18,11 @@ from ragbench.core.types import Passage, Sample
 from ragbench.data import columns, files, iter_answers, read_answers
 
 USER, BOT = {"role": "user", "content": "When?"}, {"role": "assistant", "content": "At 8."}
+DUMPED_USER, DUMPED_BOT = (
+    {"lc": 1, "type": "constructor", "id": ["schema", name], "kwargs": {"content": text}}
+    for name, text in (("HumanMessage", "When?"), ("AIMessage", "At 8."))
+)
+PARTS = [{"type": "text", "text": "When"}, {"type": "image"}, {"text": "does it open?"}]
 ROWS = {
     "synonyms": (
         "a.csv",
@@ -111,6 +118,52 @@ ROWS = {
         "id,question_id,question\nr1,q1,When?\n",
         Sample("q1", "When?"),
     ),
+    "copies of one column": (
+        "a.csv",
+        "question,query,answer\nWhen?,When?,8\nWhere?,,2\n",
+        Sample("1", "When?", "8"),
+    ),
+    "the only dialogue of a list": (
+        "a.jsonl",
+        json.dumps({"messages": [[USER, BOT]]}),
+        Sample("1", "When?", "At 8.", cluster="1", messages=(USER, BOT)),
+    ),
+    "langchain's messages": (
+        "a.jsonl",
+        json.dumps({"messages": [DUMPED_USER, DUMPED_BOT]}),
+        Sample("1", "When?", "At 8.", cluster="1", messages=(DUMPED_USER, DUMPED_BOT)),
+    ),
+    "texts in parts": (
+        "a.jsonl",
+        json.dumps({"messages": [{"role": "user", "content": PARTS}, BOT]}),
+        Sample(
+            "1",
+            "When\ndoes it open?",
+            "At 8.",
+            cluster="1",
+            messages=({"role": "user", "content": PARTS}, BOT),
+        ),
+    ),
+    "grades of 0 and below": (
+        "a.jsonl",
+        '{"query": "When?", "relevant": {"d1": -1, "d2": 0, "d3": 0.5}}',
+        Sample("1", "When?", reference_context_ids=(("d3",),)),
+    ),
+    "no relevant ids": (
+        "a.jsonl",
+        '{"query": "When?", "relevant": []}',
+        Sample("1", "When?", reference_context_ids=()),
+    ),
+    "langchain's documents": (
+        "a.jsonl",
+        '{"query": "When?", "contexts": [{"kwargs": {"page_content": "At 8.", "id": "p"}}]}',
+        Sample("1", "When?", contexts=(Passage("At 8.", "p"),)),
+    ),
+    "ids alone": (
+        "a.jsonl",
+        '{"query": "When?", "retrieved_ids": ["p"], "contexts": [{"id": "p"}]}',
+        Sample("1", "When?", contexts=(Passage(None, "p"),)),
+    ),
     "letters of two code points": (
         "a.csv",
         "question\nмои\u0306\n",
@@ -182,6 +235,22 @@ def test_objects_and_several_systems(tmp_path: Path) -> None:
     assert {sample.system for sample in read_answers(paths).samples} == {"v1", "v2"}
     frame.to_parquet(tmp_path / "a.parquet")
     assert read_answers(tmp_path / "a.parquet").samples == expected
+    assert read_answers(SimpleNamespace(to_pandas=lambda: frame)).samples == expected
+    named = frame.assign(id=["x", "y"]).set_index("id")
+    assert [sample.id for sample in read_answers(named).samples] == ["x", "y"]
+    lists = pd.DataFrame({"question": ["When?"], "contexts": [np.array(["At 8."])]})
+    assert read_answers(lists).samples[0].contexts == (Passage("At 8."),)
+
+
+def test_refuses_objects(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "other" / "a.csv"]
+    for source, sentence in (
+        (paths, "two files have one name"),
+        ([1, 2], "'1' is no row; give dicts"),
+        ([], "there are no rows"),
+    ):
+        with pytest.raises(BenchError, match=sentence):
+            read_answers(source)
 
 
 def test_batches_give_the_same_as_the_whole(tmp_path: Path) -> None:
@@ -211,6 +280,8 @@ REFUSED = {
     "printed objects": ('question,contexts\nWhen?,"[Document(id=1)]"\n', "cannot be read.*write contexts as a list"),
     "two delimiters": ("question;answer, short\nWhen?;8\n", "may be parted by .* write sep=, as a line before it"),
     "no rows": ("question,answer\n", "holds no rows"),
+    "rows that are too long": ("question\na,b\nc,d\n", "holds no rows; line 2: 2 cells for 1 columns; quote"),
+    "neither question nor answer": ("id,question,answer\n1,,\n", "no row can be used; row 1: has neither a question nor"),
     "open quote": ('question,answer\nWhen?,"8\n', "quote cells as CSV does"),
 }  # fmt: skip
 
@@ -227,6 +298,14 @@ REFUSED_JSON = {
     "repeated key": ('{"question": "When?", "question": "Where?"}', "line 1: the key 'question' stands twice"),
     "part of an object": ('{"question": {"en": "When?"}}', "is a dict with en.*--column question=COLUMN.PART"),
     "broken list": ('[{"question": "When?"}, {"question": ]', "line 1: is no JSON"),
+    "a broken article": ('{"data": [{"paragraphs": [{"qas": 3}]}]}', "an article is not as SQuAD writes it"),
+    "a list of questions": ('{"id": 1, "question": ["When?", "Where?"]}\n{"id": 2}', "its question is a list, no text"),
+    "an unknown role": ('{"messages": [{"role": "moderator", "content": "Hm."}]}', "has the role 'moderator'"),
+    "nobody asks": ('{"messages": [{"role": "assistant", "content": "Hm."}]}', "has no question of a user"),
+    "an odd passage": ('{"question": "q", "contexts": [{"foo": 1}]}', "a passage has no text; it has foo; write contexts"),
+    "a passage of numbers": ('{"question": "q", "contexts": [1.5]}', "a passage has no text; it has 1.5"),
+    "an odd reference": ('{"question": "q", "reference": {"foo": 1}}', "its reference is no text; name its part"),
+    "relevant objects": ('{"question": "q", "relevant": [{"foo": 1}]}', "its relevant ids are objects"),
     "deep": ('{"question": ' + "[" * 100_000, "nested too deeply"),
     "deep, on lines": ('{\n"question": ' + "[" * 100_000, "nested too deeply"),
     "numbers": ("[1, 2]", "holds no objects"),
@@ -316,6 +395,7 @@ def test_other_encodings_are_refused(tmp_path: Path, encoding: str) -> None:
 BOMBS: dict[str, tuple[str, Any]] = {
     "a line without end": ("a.csv.gz", lambda: gzip.compress(b"question\n" + b"a" * 2**20)),
     "a value without end": ("a.jsonl.gz", lambda: gzip.compress(b'{"question": "' + b"a" * 2**21)),
+    "an object without end": ("a.json.gz", lambda: gzip.compress(b"{\n" + b'"k":\n' * 2**17)),
     "many rows": ("a.jsonl.gz", lambda: gzip.compress(b'{"question": "a"}\n' * 2**12)),
     "damaged": ("a.csv.gz", lambda: gzip.compress(b"question\nWhen?\n" * 999)[:-9]),
     "no parquet": ("a.parquet", lambda: b"PAR1nonsense"),
@@ -366,6 +446,33 @@ def test_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_answers(path).samples == [Sample("7", "When?", "NA")]
     monkeypatch.setattr(files, "MAX_BYTES", 1000)
     with pytest.raises(BenchError, match="1,000 bytes; split it"):
+        read_answers(path)
+
+
+def test_a_workbook_of_two_sheets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    sheet = '<sheet name="T" sheetId="2" r:id="r2"/>'
+    relation = f'<Relationship Id="r2" Type="{RELATION}/worksheet" Target="worksheets/sheet1.xml"/>'
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in BOOK.items():
+            more = text.replace("</sheets>", f"{sheet}</sheets>")
+            if name == "xl/_rels/workbook.xml.rels":
+                more = text.replace("</Relationships>", f"{relation}</Relationships>")
+            archive.writestr(name, more)
+    with pytest.raises(BenchError, match="has rows on the sheets S, T; save one of them"):
+        read_answers(path)
+
+
+def test_limits_within_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"question": ["When does it open?"] * 99}).to_parquet(path)
+    monkeypatch.setattr(files, "MAX_BYTES", 1000)
+    with pytest.raises(BenchError, match="a thousand rows hold more than 1,000 bytes"):
+        read_answers(path)
+    path = tmp_path / "b.csv"
+    path.write_bytes(b"question\n" + b"When?\n" * 9 + b"\xff\n")
+    monkeypatch.setattr(files, "SAMPLE", 20)
+    with pytest.raises(BenchError, match="is not UTF-8 throughout"):
         read_answers(path)
 
 

@@ -180,6 +180,34 @@ def test_labels_of_objects(relevant: Any, labels: list[tuple[str, float, int]]) 
     assert len(set(groups)) == len({label[2] for label in labels})
 
 
+def test_a_folder_of_documents_and_questions_that_bring_passages(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n***\n# B\nIt opens at 8.")
+    assert from_objects(["When?"], tmp_path / "docs").passages["text"].tolist() == [
+        "It opens at 8."
+    ]
+    carried = {"question": "When?", "contexts": [{"id": "c", "text": "At 8."}, {"id": "d"}]}
+    dataset = from_objects([carried])
+    assert dataset.passages["passage_id"].tolist() == ["c"]
+    assert labels_of(dataset) == []
+
+
+def test_what_a_folder_holds(tmp_path: Path) -> None:
+    write(tmp_path / "one" / "mine.jsonl", {"question": "When?"})
+    assert read_dataset(tmp_path / "one").questions["text"].tolist() == ["When?"]
+    write(tmp_path / "one" / "other.jsonl", {"question": "Where?"})
+    with pytest.raises(BenchError, match=r"holds mine.jsonl, other.jsonl; name one chunks.jsonl"):
+        read_dataset(tmp_path / "one")
+    write(tmp_path / "two" / "chunks.jsonl", {"id": 1, "text": "a"}, {"id": 1, "text": "b"})
+    notes = read_dataset(tmp_path / "two").notes
+    assert notes == (
+        "1 rows left out, the first row 2: the passage '1' has two texts; give each its own id",
+    )
+    write(tmp_path / "two" / "questions.jsonl", *[{"id": 1, "text": text} for text in "ab"])
+    with pytest.raises(BenchError, match="questions: 1 rows repeat the question_id of another"):
+        read_dataset(tmp_path / "two")
+
+
 def test_questions_alone_and_as_objects() -> None:
     assert from_objects(["When?", "Where?"]).questions["text"].tolist() == ["When?", "Where?"]
     question = Question("q", "Где?", ("Там.",), {"0": 2.0}, cluster="c", answerable=False)

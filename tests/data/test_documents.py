@@ -126,3 +126,6 @@ def test_a_module_of_the_folder_stands_in_for_none(
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="holds no document"):
         read_documents(tmp_path)
+    (tmp_path / "empty.md").write_text("")
+    with pytest.raises(BenchError, match=r"no document can be read; empty.md: has no text"):
+        read_documents(tmp_path)

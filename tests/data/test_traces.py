@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Passage, Sample
-from ragbench.data import read_answers
+from ragbench.data import iter_answers, read_answers
 
 FILES = Path(__file__).parent / "traces"
 # Samples, of which with passages, rows that were left out; each file as its tool wrote it.
@@ -89,6 +90,70 @@ def test_mlflow_s_table_holds_each_trace_in_a_column(tmp_path: Path) -> None:
     whole = [{"trace": line, "request": "{}"} for line in export.read_text().splitlines()]
     table = write(tmp_path / "table.jsonl", *whole)
     assert read_answers(table).samples == read_answers(export).samples
+
+
+def test_traces_come_as_one_batch() -> None:
+    [batch] = iter_answers(FILES / "langsmith-runs.jsonl")
+    assert batch.samples == read_answers(FILES / "langsmith-runs.jsonl").samples
+
+
+def test_generations_in_lists_are_the_answer(tmp_path: Path) -> None:
+    step = {**CHAIN, "outputs": {"generations": [[{"text": "At 8."}]]}}
+    assert read_answers(write(tmp_path / "a.jsonl", step)).samples[0].answer == "At 8."
+
+
+# What stands beside a good trace, and why it is left out.
+ODD: dict[str, tuple[dict[str, Any], str]] = {
+    "no ids": ({"foo": 1}, "row 2: a step with the keys foo lacks the ids"),
+    "broken": ({"resourceSpans": 3}, "row 2: is no trace as its tool writes it"),
+    "no question": (
+        {**CHAIN, "trace_id": "u", "inputs": {}},
+        "trace u: its first step has no question",
+    ),
+    "no text": (
+        {**CHAIN, "trace_id": "u", "outputs": {"foo": {"bar": 1}}},
+        "trace u: its output .* has no text known as an answer",
+    ),
+}
+
+
+@pytest.mark.parametrize(("step", "reason"), ODD.values(), ids=ODD)
+def test_what_is_no_answer_is_left_out(tmp_path: Path, step: dict[str, Any], reason: str) -> None:
+    answers = read_answers(write(tmp_path / "runs.jsonl", CHAIN, step))
+    assert [sample.id for sample in answers.samples] == ["t"]
+    [left_out] = answers.left_out
+    assert re.match(reason, f"{left_out.place}: {left_out.reason}")
+
+
+def test_lists_and_mappings_of_open_telemetry(tmp_path: Path) -> None:
+    def text(value: str) -> dict[str, str]:
+        return {"stringValue": value}
+
+    question = {"kvlistValue": {"values": [{"key": "question", "value": text("When?")}]}}
+    passages = {"arrayValue": {"values": [text("It opens at 8."), text("Hall 2.")]}}
+    ids = {"traceId": "t", "spanId": "a"}
+    steps = [
+        {
+            **ids,
+            "attributes": [
+                {"key": "input.value", "value": question},
+                {"key": "output.value", "value": text("At 8.")},
+            ],
+        },
+        {
+            "traceId": "t",
+            "spanId": "b",
+            "parentSpanId": "a",
+            "attributes": [
+                {"key": "openinference.span.kind", "value": text("RETRIEVER")},
+                {"key": "retrieval.documents", "value": passages},
+            ],
+        },
+    ]
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": steps}]}]}
+    assert read_answers(write(tmp_path / "t.json", export)).samples == [
+        Sample("t", "When?", "At 8.", contexts=(Passage("It opens at 8."), Passage("Hall 2.")))
+    ]
 
 
 def test_a_trace_without_its_first_step_is_left_out(tmp_path: Path) -> None:

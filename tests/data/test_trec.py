@@ -36,6 +36,7 @@ REFUSED = {
     "a word too many": ("q 0 A 1\nq 0 A B 1\n", "Expected 4 columns, got 5.*write QUERY 0"),
     "six words": ("q Q0 A 1 3 r\n", "line 1: has 6 words; write QUERY 0"),
     "true": ('{"q": {"A": true}}', "the grade True is no number"),
+    "broken": ('{"q": {"A": 1}', "line 1: .*; write {query: {document: number}}"),
     "no object": ('{"q": [1]}', "holds no object; write"),
 }
 
@@ -76,6 +77,26 @@ def test_ranks_begin_anew_with_each_query(tmp_path: Path) -> None:
     frame = read_run(path).frame
     rows = list(zip(frame["question_id"], frame["passage_id"], frame["rank"], strict=True))
     assert rows == [("q", "B", 1), ("q", "A", 2), ("p", "A", 1), ("p", "B", 2)]
+
+
+@pytest.mark.parametrize("score", ["nan", "inf", "-inf"])
+def test_scores_that_are_no_numbers_are_refused(tmp_path: Path, score: str) -> None:
+    path = tmp_path / "a.run"
+    path.write_text(f"q Q0 A 1 3 r\nq Q0 B 2 {score} r\n")
+    with pytest.raises(BenchError, match=r"a.run: a score is NaN or infinite"):
+        read_run(path)
+
+
+def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q Q0 A 1 3 r\n")
+    for most, is_refused in ((13, False), (12, True)):
+        monkeypatch.setattr("ragbench.data.trec.MAX_BYTES", most)
+        if is_refused:
+            with pytest.raises(BenchError, match="has more than 12 bytes; split it"):
+                read_run(path)
+        else:
+            assert len(read_run(path).frame) == 1
 
 
 NOTES = {
