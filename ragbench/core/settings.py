@@ -217,11 +217,6 @@ class DatabaseTable(Table):
     user: str = Field("", description="its column of users")
     asked_at: str = Field("", description="its column of times")
 
-    @property
-    def address(self) -> str:
-        """The address with its password; "" where the variable is not set."""
-        return read_secret(self.url_variable)
-
 
 class DatabaseSettings(Table):
     """[database]: that ragbench writes."""

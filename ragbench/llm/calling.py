@@ -75,7 +75,9 @@ class Caller:
             self._openai = open_client(self.name, self.model, self._own_client)
         patience = self.model.patience_seconds
         began = math.inf
-        for number in range(1, self.model.attempts + 1):
+        number = 0
+        while True:
+            number += 1
             async with self._limiter:
                 attempt_began = time.monotonic()
                 began = min(began, attempt_began)
@@ -97,7 +99,6 @@ class Caller:
             if not fault.passes or number == self.model.attempts or ends > patience:
                 raise fault
             await asyncio.sleep(pause)
-        raise AssertionError("the last attempt returns or raises")
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON object that a good response is. Raises Fault or StopError for others."""
@@ -122,8 +123,6 @@ class Caller:
             # RuntimeError: connections of a user's own client that an earlier loop had opened.
             reason = f"no connection: {shorten(error.__cause__ or error)}"
             raise Fault(reason, kind="silent") from None
-        except openai.OpenAIError as error:
-            raise StopError(f"{self.name}: {shorten(error)}") from None
         except UnicodeEncodeError:
             raise Fault("the question holds half of a surrogate pair, and no JSON does") from None
         document = read_body(response.content, response.headers.get("content-type", ""))

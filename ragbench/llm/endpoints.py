@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from ragbench.core.errors import BenchError, suggest
-from ragbench.core.settings import Endpoint, Model, fill_variables, say_what_is_wrong
+from ragbench.core.settings import Endpoint, Model, fill_variables
 from ragbench.llm.providers import PRESETS
 
 if TYPE_CHECKING:
@@ -38,10 +36,7 @@ def resolve(who: str, table: AnyModel, providers: Mapping[str, Endpoint]) -> Any
         values["base_url"] = check_address(who, values["base_url"])
     elif not values.get("client"):
         raise BenchError(f"{who}: set its base_url, or a provider: {', '.join(PRESETS)}")
-    try:
-        return type(table).model_validate(values)
-    except ValidationError as error:
-        raise BenchError(f"{who}: {say_what_is_wrong(error, type(table))}") from None
+    return type(table).model_validate(values)
 
 
 def read_provider(who: str, name: str, providers: Mapping[str, Endpoint]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.settings import Budget, JudgeTable, Settings
 from ragbench.core.types import Score
@@ -211,6 +212,16 @@ def test_what_a_function_does_wrong_is_unmeasured(name: str) -> None:
     assert caught.value.status == status
 
 
+def test_a_function_that_is_late_is_unmeasured() -> None:
+    async def wait(prompt: str) -> str:
+        await asyncio.sleep(9)
+        return GOOD
+
+    with pytest.raises(Unmeasured, match=r"no whole response within 0.05 s") as caught:
+        ask(own_judge(wait, timeout_seconds=0.05))
+    assert caught.value.status == "timeout"
+
+
 def test_a_function_is_kept_only_where_it_says_which_model_answers() -> None:
     calls = []
 
@@ -242,6 +253,14 @@ def test_objects_with_ask_judge_and_are_held_to_the_shape() -> None:
     assert ask(open_judge(Mine(), Settings())).rating == 5
     plain = SimpleNamespace(ask=lambda prompt, **values: RatedTo5(reason="r", rating=2))
     assert ask(open_judge(plain, Settings())).rating == 2
+    named = SimpleNamespace(ask=plain.ask, name="own", is_stand_in=True, sees_images=True)
+    for given, expected in (
+        (rb.judge(Mine()), ("mine", False, False)),
+        (rb.judge(plain), ("SimpleNamespace", False, False)),
+        (rb.judge(named), ("own", True, True)),
+        (rb.judge(named, name="first"), ("first", True, True)),
+    ):
+        assert (given.name, given.is_stand_in, given.sees_images) == expected
     for said, status in (({"rating": 9}, "parse_error"), (None, "parse_error")):
         wrong = SimpleNamespace(ask=lambda prompt, said=said, **values: said)
         with pytest.raises(Unmeasured) as caught:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -50,9 +51,12 @@ Answer = Callable[[dict[str, Any], int], Any]
 class Server:
     """url: its address, ending with /v1. requests: what came in, in order."""
 
-    def __init__(self, answer: Answer, latency: float = 0.0) -> None:
+    def __init__(
+        self, answer: Answer, latency: float = 0.0, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.answer = answer
         self.latency = latency
+        self.tls = tls
         self.requests: list[Request] = []
         self.in_flight = 0
         self.most_in_flight = 0
@@ -60,8 +64,12 @@ class Server:
 
     async def serve(self) -> None:
         """Serve until it is cancelled."""
-        server = await asyncio.start_server(self._connect, "127.0.0.1", 0, backlog=1024)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        server = await asyncio.start_server(
+            self._connect, "127.0.0.1", 0, backlog=1024, ssl=self.tls
+        )
+        self.url = (
+            f"http{'s' if self.tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        )
         async with server:
             await server.serve_forever()
 
@@ -113,9 +121,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(answer: Answer = lambda body, number: GOOD, latency: float = 0.0) -> Iterator[Server]:
+def serving(
+    answer: Answer = lambda body, number: GOOD,
+    latency: float = 0.0,
+    tls: ssl.SSLContext | None = None,
+) -> Iterator[Server]:
     """A server in a thread of its own."""
-    server = Server(answer, latency)
+    server = Server(answer, latency, tls)
     loop = asyncio.new_event_loop()
     task = loop.create_task(server.serve())
     thread = threading.Thread(target=_run, args=(loop, task), daemon=True)

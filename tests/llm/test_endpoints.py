@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import ssl
 import threading
 import time
 from pathlib import Path
@@ -17,9 +18,9 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Endpoint, Model
-from ragbench.llm import StopError, resolve
+from ragbench.llm import Request, StopError, resolve
 from ragbench.llm.providers import PRESETS
-from tests.llm.asking import ask, make_client, question
+from tests.llm.asking import Verdict, ask, make_client, question
 from tests.llm.chat_server import GOOD, Break, Raw, fails, says, serving
 
 KEY = "sk-canary-0123456789abcdef"
@@ -48,6 +49,7 @@ REFUSALS = {
     "temperature (Anthropic)": (400, "`temperature` is deprecated for this model.", lambda b: "temperature" in b, "temperature"),
     "seed (Gemini)": (400, 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', lambda b: "seed" in b, "seed"),
     "length by its old name": (400, RENAMED, lambda b: "max_tokens" in b, ""),
+    "length by both names": (400, RENAMED, lambda b: {"max_tokens", "max_completion_tokens"} & set(b), "max_tokens"),
     "system role": (400, "System role not supported", has_system, "system"),
     "system role (vLLM)": (500, "Jinja Exception: System role not supported", has_system, "system"),
     "system role (o1)": (400, "'messages[0].role' does not support 'system' with this model", has_system, "system"),
@@ -80,6 +82,25 @@ def test_what_was_left_out_is_in_the_notes(tmp_path: Path) -> None:
         assert [asyncio.run(run(server)) for _ in range(2)] == [
             ["m was asked without temperature"]
         ] * 2
+
+
+def test_refusals_that_come_together_are_learned_once() -> None:
+    def answer(body: dict[str, Any], number: int) -> Any:
+        return fails(400, "no json_schema") if number > 1 and form(body) == "json_schema" else GOOD
+
+    with serving(answer, latency=0.05) as server:
+        replies = ask(server, 9)
+    assert [reply.status for reply in replies] == ["ok"] * 9
+    assert form(server.requests[-1].body) == "json_object"
+
+
+def test_words_are_put_before_images() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    request = Request([{"role": "user", "content": [image]}], Verdict)
+    with serving() as server:
+        ask(server, requests=[request], replies="text")
+    words, sent = server.requests[0].body["messages"][0]["content"]
+    assert (sent, words["type"], '"rating"' in words["text"]) == (image, "text", True)
 
 
 def test_an_ignored_form_is_said_in_words() -> None:
@@ -119,6 +140,9 @@ STOPS = {
     "address": (404, "404 page not found", "usually ends with /v1"),
     "method": (405, "not allowed", "look at base_url"),
     "redirect": (307, "elsewhere", "redirect is not followed"),
+    "the first redirect": (300, "choose", "redirect is not followed"),
+    "key, whatever it says": (401, "no such schema", "the key is not accepted"),
+    "right, whatever it says": (403, "your template", "no right to this model"),
 }
 
 
@@ -158,6 +182,29 @@ def test_twenty_unusable_replies_in_a_row_stop() -> None:
         assert len(server.requests) == 20
 
 
+# Status, words, status of the score: of this question alone, and nothing is tried again.
+ALONE = {
+    "moderation": (400, "violates our content management policy", "refused"),
+    "moderation (403)": (403, "your input was flagged", "refused"),
+    "moderation (422)": (422, "content_filter", "refused"),
+    "too large": (413, "model not found", "judge_error"),
+    "bad request": (400, "oops", "judge_error"),
+    "gone": (410, "oops", "judge_error"),
+    "failed dependency": (424, "oops", "judge_error"),
+    "upgrade": (426, "oops", "judge_error"),
+    "closed": (499, "oops", "judge_error"),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_is_wrong_with_one_question_stops_no_other(name: str) -> None:
+    status, words, expected = ALONE[name]
+    with serving(lambda b, n: fails(status, words) if n == 1 else GOOD) as server:
+        replies = ask(server, 2, concurrency=1)
+    assert [reply.status for reply in replies] == [expected, "ok"]
+    assert len(server.requests) == 2
+
+
 PASSING = {
     "429": fails(429, "slow down"),
     "Retry-After": fails(429, "slow down", Retry_After="0.3"),
@@ -165,6 +212,9 @@ PASSING = {
     "a date that is over": fails(429, "x", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
     "a header of nonsense": fails(529, "overloaded", Retry_After="soon"),
     "Gemini's list": Raw([{"error": {"code": 429, "message": "You exceeded your current quota"}}], 429),
+    "408": fails(408, "oops"),
+    "409": fails(409, "oops"),
+    "425": fails(425, "oops"),
     "500": fails(500, "oops"),
     "502": Raw(b"<html>bad gateway</html>", 502),
     "529": fails(529, "overloaded"),
@@ -249,6 +299,41 @@ def test_an_endpoint_without_tls_stops_at_once() -> None:
             ask(f"https://127.0.0.1:{listening.getsockname()[1]}/v1", 5)
 
 
+# Of an authority that nobody knows, for 127.0.0.1; the key is no secret.
+CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzsc0wRZcs8cWq9yH
+OJqAX42z0155Z3RJ/Yzu3nw3+12hRANCAATfxJQ+7BjevWz1QrkHwTy9vvyBJBCr
+YuV3Ygh74DH5Jrb2dNXMTAG+FGTJkI9jygCNp7oxDIWIpbdXX/BZb2i3
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBjzCCATagAwIBAgIUN3PyFsBWQX8EQixAgcjRiNXBCSkwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyOTA4NTYyOVoYDzIxMjYxMTA1
+MDg1NjI5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATfxJQ+7BjevWz1QrkHwTy9vvyBJBCrYuV3Ygh74DH5Jrb2dNXMTAG+
+FGTJkI9jygCNp7oxDIWIpbdXX/BZb2i3o2QwYjAdBgNVHQ4EFgQU/oMsV8MFySqr
+Vsopr48HqjMNbukwHwYDVR0jBBgwFoAU/oMsV8MFySqrVsopr48HqjMNbukwDwYD
+VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0cAMEQC
+IBlFdbH0LPQXpoPFKAOpCJ7h2Pzc13ysp2o8m8aaYFTfAiAotj2mHKxTV5J3VjOH
++cuZ4g4Vemawl4sRyOuF7q5rCA==
+-----END CERTIFICATE-----
+"""
+
+
+def test_a_certificate_is_trusted_where_ca_file_names_it(tmp_path: Path) -> None:
+    file = tmp_path / "own.pem"
+    file.write_text(CERTIFICATE)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    with serving(tls=context) as server:
+        with pytest.raises(StopError, match=r"certificate of 127.0.0.1 is not trusted .* ca_file"):
+            ask(server)
+        assert server.requests == []
+        assert ask(server, ca_file=file)[0].status == "ok"
+    with pytest.raises(StopError, match=r"ca_file .*none.pem cannot be read"):
+        ask(server, ca_file=tmp_path / "none.pem")
+
+
 @pytest.mark.parametrize(
     "address", ["http://169.254.169.254/v1", "http://[::ffff:169.254.169.254]/v1"]
 )
@@ -267,8 +352,16 @@ def test_no_redirect_is_followed_and_no_cookie_kept(monkeypatch: pytest.MonkeyPa
     assert other.requests == []
 
 
-def test_a_response_without_end_is_left() -> None:
-    endless = Raw(b" " * (65 * 2**20))
+BLANKS = b" " * (65 * 2**20)
+ENDLESS = {
+    "plain": lambda: Raw(BLANKS),
+    "packed": lambda: Raw(gzip.compress(BLANKS, 1), headers={"Content-Encoding": "gzip"}),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_response_without_end_is_left(name: str) -> None:
+    endless = ENDLESS[name]()
     with serving(lambda body, number: endless) as server:
         (reply,) = ask(server)
     assert "more than" in reply.reason
@@ -345,6 +438,19 @@ def test_a_client_of_ones_own_is_asked_as_it_is() -> None:
         make_client("http://unused.invalid/v1", openai_client=openai.OpenAI(api_key="x"))
 
 
+def test_connections_of_ones_own_are_used_and_their_faults_said() -> None:
+    http_client = openai.DefaultAsyncHttpxClient(headers={"X-Mine": "2"})
+    with serving() as server:
+        own = openai.AsyncOpenAI(base_url=server.url, api_key=KEY, http_client=http_client)
+        assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok"
+    assert server.requests[0].headers["x-mine"] == "2"
+    own = openai.AsyncOpenAI(
+        base_url="http://127.0.0.1:9/v1", api_key=KEY, http_client=openai.DefaultAsyncHttpxClient()
+    )
+    (reply,) = ask("http://unused.invalid/v1", openai_client=own, attempts=1)
+    assert (reply.status, "no connection" in reply.reason) == ("judge_error", True)
+
+
 def test_providers_are_presets_and_tables() -> None:
     own = {
         "work": Endpoint(
@@ -390,3 +496,10 @@ def test_a_key_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("TEST_KEY", raising=False)
     with pytest.raises(BenchError, match="the variable TEST_KEY is not set; export TEST_KEY=KEY"):
         ask("http://127.0.0.1:9/v1", key_variable="TEST_KEY")
+    monkeypatch.setenv("TEST_KEY", "sk-ключ")
+    with pytest.raises(BenchError, match="TEST_KEY holds characters that no key has"):
+        ask("http://127.0.0.1:9/v1", key_variable="TEST_KEY")
+    monkeypatch.setenv("TEST_KEY", f" {KEY}\n")
+    with serving() as server:
+        ask(server, key_variable="TEST_KEY")
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

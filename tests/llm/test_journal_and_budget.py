@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -141,6 +142,14 @@ def test_a_journal_that_cannot_be_written_stops_with_a_sentence(tmp_path: Path) 
     (tmp_path / "folder").mkdir()
     with serving() as server, pytest.raises(BenchError, match=r"folder fails .* free the disk"):
         ask(server, 1, tmp_path / "folder")
+
+
+def test_a_journal_of_another_program_stops_with_a_sentence(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "journal") as file:
+        file.execute("create table ragbench_replies (key text)")
+    with serving() as server, pytest.raises(StopError, match=r"journal fails \(no such column"):
+        ask(server, 1, tmp_path / "journal")
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("goal", [20, 60])

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -88,6 +89,7 @@ BODIES = {
     "a tool call": (says(None, "tool_calls", tool_calls=[CALL]), 4),
     "a tool call that was parsed": (says(None, tool_calls=[{"function": {"arguments": json.loads(GOOD)}}]), 4),
     "byte-order mark": (Raw(b"\xef\xbb\xbf" + json.dumps(says(GOOD)).encode()), 4),
+    "gzip": (Raw(gzip.compress(json.dumps(says(GOOD)).encode()), headers={"Content-Encoding": "gzip"}), 4),
     "cut, and whole": (says(GOOD, "length"), 4),
     "zeros and half letters": (Raw(json.dumps(says(GOOD)).replace("r\\", "\\u0000\\ud800r\\", 1).encode()), 4),
     "refusal": (says(None, refusal="I cannot judge."), ("refused", "I cannot judge")),
