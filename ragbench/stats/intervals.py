@@ -271,7 +271,7 @@ def interval_frame(
             low, high = bca_ends(
                 drawn[:, column], value[column], without_one[:, column], confidence.level
             )
-            if np.isnan(low) or np.isnan(high):
+            if np.isnan(low):
                 method = "wilson" if np.isfinite(scale).all() else "student"
         if method == "wilson":
             low, high = wilson_ends(*known, scale, confidence.level)
@@ -338,8 +338,6 @@ def bca_ends(drawn: Array, value: float, without_one: Array, level: float) -> tu
     """
     known = drawn[np.isfinite(drawn)]
     left_out = without_one[np.isfinite(without_one)]
-    if not known.size or not left_out.size:
-        return np.nan, np.nan
     # Bias: how far the middle of the draws lies from the value; ties count half.
     tie = 1e-12 * max(abs(value), 1.0)
     below = (known < value - tie).mean() + (np.abs(known - value) <= tie).mean() / 2
@@ -403,15 +401,12 @@ def pairwise_intervals(
     """Return mean and standard deviation of a distance over all pairs of n items: two rows.
 
     means_to_others, squares_to_others: (n,) of every item the mean distance, and the mean squared
-    distance, to the n - 1 others. Pairs share items, so their spread tells nothing; leaving items
-    out does (U-statistics: Arvesen 1969, Ann. Math. Stat. 40).
+    distance, to the n - 1 others; n is at least 3. Pairs share items, so their spread tells
+    nothing; leaving items out does (U-statistics: Arvesen 1969, Ann. Math. Stat. 40).
     """
     means = np.asarray(means_to_others, dtype=float)
     squares = np.asarray(squares_to_others, dtype=float)
     n = len(means)
-    if n < 3:
-        value = [means.mean(), deviation(means.mean(), squares.mean())] if n else [np.nan, np.nan]
-        return jackknife_intervals(value, np.tile(value, (n, 1)), confidence=confidence)
     # Each of the n (n - 1) ordered pairs holds two items: without one, 2 (n - 1) are gone.
     mean_without = (n * means.mean() - 2 * means) / (n - 2)
     square_without = (n * squares.mean() - 2 * squares) / (n - 2)

@@ -71,8 +71,6 @@ def power_by_size(
     """
     sums, counts = unit_totals(as_table(differences), units)
     is_measured = counts[:, 0] > 0
-    if is_measured.sum() < 2:
-        raise BenchError("fewer than two units were measured: there is nothing to plan by")
     sums, counts = sums[is_measured], counts[is_measured]
     mean, _ = mean_and_error(sums, counts)
     shifted = sums + counts * (matters - mean)

@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ragbench.core.errors import BenchError
 from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import mean_intervals
 from ragbench.stats.units import Array, as_table
@@ -37,10 +36,6 @@ def repeat_rates(
 def rates_by_question(passed: ArrayLike, k: int) -> Array:
     """Return the four rates of every question: (questions, rates), in the order of `RATES`."""
     table = as_table(passed)
-    if not np.isin(table[~np.isnan(table)], (0, 1)).all():
-        raise BenchError("a try passed (1) or failed (0): set a threshold for graded scores")
-    if k < 1:
-        raise BenchError(f"k is {k}: count tries from 1")
     n = (~np.isnan(table)).sum(axis=1)
     n_passed = np.nansum(table, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

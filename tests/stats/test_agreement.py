@@ -125,6 +125,9 @@ def test_an_interval_needs_units_that_vary():
     # Fleiss, Cohen & Everitt 1969, Psychol. Bull. 72: the error of kappa is .071 here.
     width = frame["high"]["kappa"] - frame["low"]["kappa"]
     assert width == pytest.approx(2 * 1.98 * 0.0706, rel=0.1)
+    # Of a thousand units groups are left out.
+    many = agreement(np.repeat(judge, 10), np.repeat(people, 10)).set_index("measure").loc["kappa"]
+    assert many["high"] - many["low"] == pytest.approx(2 * 1.98 * 0.0706 / np.sqrt(10), rel=0.15)
     few = agreement(judge[::5][:29], people[::5][:29]).set_index("measure")
     assert few["method"]["kappa"] == "none"
     assert few["method"]["accuracy"] == "wilson"
@@ -173,3 +176,6 @@ def test_ratings_that_cannot_be_paired_are_refused():
         agreement([1, 7], [1, 2], scale=[1, 2, 3])
     with pytest.raises(BenchError, match="no answer has two ratings"):
         agreement([1, NONE], [NONE, 2])
+    with pytest.raises(BenchError, match="501 different ratings, at most 500: round them"):
+        agreement(range(501), range(501))
+    assert len(agreement(range(500), range(500))) > 0

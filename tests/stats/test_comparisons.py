@@ -197,6 +197,13 @@ def test_many_units_take_the_normal_by_its_own_name():
     assert frame["method"].tolist() == ["normal", "normal"]
     test = scipy_stats.ttest_1samp(differences[:, 0], 0)
     assert frame["p"][0] == pytest.approx(test.pvalue, abs=0.04)
+    # A slice of twelve of them takes Student's t.
+    differences[12:, 1] = NONE
+    differences[:12, 1] += 0.6
+    few = compare_differences(differences, confidence=Confidence(draws=40_000)).iloc[1]
+    test = scipy_stats.ttest_1samp(differences[:12, 1], 0)
+    assert (few["method"], few["n"]) == ("normal", 12)
+    assert few["p"] == pytest.approx(test.pvalue, rel=0.2)
     rare = np.zeros(6_000)
     rare[:4] = 1
     assert compare_differences(rare, confidence=QUICK)["word"][0] == "too few differ"

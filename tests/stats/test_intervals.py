@@ -141,6 +141,15 @@ def test_f1_and_balanced_accuracy_by_their_counts():
     assert np.isnan(rare["low"][0])
 
 
+@pytest.mark.parametrize(("bounds", "method"), [((0, np.inf), "student"), ((0, 100), "wilson")])
+def test_a_count_that_every_draw_falls_short_of_has_an_interval_all_the_same(bounds, method):
+    # Forty units, of which no draw holds all: there is no middle of the draws to correct.
+    row = statistic_intervals(np.eye(40), lambda sums: (sums > 0).sum(axis=1), None, bounds).iloc[0]
+    assert (row["value"], row["method"]) == (40, method)
+    # Of 40 drawn from 40 the number of different ones has the variance 40 (.368 - .135 - .135).
+    assert row["high"] - row["low"] == pytest.approx(2 * 2.02 * np.sqrt(40 * 0.0972), rel=0.05)
+
+
 def test_a_part_never_ends_beyond_its_whole():
     hits = np.repeat([1.0, 0.0], [3, 50])
     frame = part_intervals(hits, np.zeros(53))
@@ -177,14 +186,15 @@ def test_means_over_pairs_by_leaving_items_out():
         without.append([kept.mean(), kept.std()])
     expected = jackknife_intervals([pairs.mean(), pairs.std()], without)
     assert frame["low"].tolist() == pytest.approx(expected["low"].tolist())
-    assert pairwise_intervals([1.0, 1.0], [1.0, 1.0])["method"].tolist() == ["none", "none"]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"level": 95}, "confidence 95 is no level; give one such as 0.95"),
-        ({"draws": 100}, "100 draws are too few; give at least 200"),
+        ({"level": 1.0}, "confidence 1 is no level"),
+        ({"level": 0.5}, "confidence 0.5 is no level"),
+        ({"draws": 199}, "199 draws are too few; give at least 200"),
     ],
 )
 def test_confidence_that_means_nothing_is_refused(options, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
 from ragbench.core.types import Dataset, Hit, Passage, Reply, Retrieval
+from ragbench.llm import StopError
 from ragbench.systems import open_systems
 
 LIBRARY = "The library opens at 8:00 on working days."
@@ -98,6 +100,7 @@ NAN = math.nan
         (Result(answer=None, contexts=[LIBRARY]), [("lib", NAN)]),
         ({"result": "At 8.", "source_documents": [Document(LIBRARY)]}, [("lib", NAN)]),
         ({"retrieved_contexts": ["lost"], "context_ids": ["card"]}, [("card", NAN)]),
+        ({"context_ids": ["card"]}, [("card", NAN)]),
         (["lib", "lib", LIBRARY, "park"], [("lib", NAN), ("park", NAN)]),
         ([7], [("7", NAN)]),
         ([], []),
@@ -128,6 +131,11 @@ def test_one_set_of_returns_is_read(
         ([("lib", float("nan"))], "one of its passages is"),
         ([{"id": "lib", "score": "high"}], "the score of a passage is 'high'"),
         ({"answer": 3, "contexts": []}, "its answer is 3"),
+        ({"answer": "At 8.", "contexts": 3}, "its passages are 3; a list"),
+        ({"answer": "At 8.", "context_ids": "lib"}, "its passages are 'lib'; a list"),
+        ([("lib", 0.9, "page")], "one of its passages is ('lib', 0.9, 'page')"),
+        ([("lib", "0.9")], "one of its passages is ('lib', '0.9')"),
+        ([{"id": "lib", "score": "x" * 99}], f"a passage is '{'x' * 79}…; a number"),
         ({"contexts": ["a", "b"], "context_ids": ["x"]}, "2 passages with 1 ids"),
     ],
 )
@@ -175,7 +183,13 @@ class Callable:
         return ["lib"]
 
 
-@pytest.mark.parametrize("function", [by_position, with_default, k_first, later, Callable()])
+def anything(*given):  # type: ignore[no-untyped-def]
+    return ["lib"] if given == ("When?",) else []
+
+
+@pytest.mark.parametrize(
+    "function", [by_position, with_default, k_first, later, Callable(), anything]
+)
 def test_functions_are_called_as_their_signature_says(function: Any, library: Dataset) -> None:
     assert [hit.id for hit in retrieve(function, library).hits] == ["lib"]
 
@@ -240,6 +254,20 @@ class VectorStore:
         raise AssertionError
 
 
+class Graph:
+    """As LangGraph's, which does not tell what it takes."""
+
+    def invoke(self, question: str) -> list[Document]:
+        return [Document(LIBRARY)] * (question == "When?")
+
+
+class ChatEngine:
+    """As LlamaIndex's."""
+
+    def chat(self, message: str) -> Message:
+        return Message(content="At 8:00." if message == "When?" else "")
+
+
 class Index:
     """As LlamaIndex's."""
 
@@ -299,6 +327,7 @@ OBJECT = {"type": "object", "properties": {"input": {}}, "required": ["input"]}
     [
         Runnable(lambda question: [Document(LIBRARY)]),
         Runnable(lambda value: {"input": value["input"], "context": [Document(LIBRARY)]}, OBJECT),
+        Graph(),
         VectorStore(),
         Index(),
         Index().as_retriever(2),
@@ -322,7 +351,11 @@ def test_retrievers_of_frameworks_retrieve(given: Any, library: Dataset) -> None
         Runnable(lambda value: f"At {value['input'] == 'When?' and 8}:00.", ASSIGNED),
         QueryEngine(),
         Pipeline(),
+        ChatEngine(),
         lambda question: Message(content="At 8:00."),
+        lambda question: {"replies": [Message(content="At 8:00.")]},
+        # It does not tell what it takes.
+        methodcaller("replace", "When?", "At 8:00."),
     ],
 )
 def test_chains_of_frameworks_answer(given: Any, library: Dataset) -> None:
@@ -332,6 +365,12 @@ def test_chains_of_frameworks_answer(given: Any, library: Dataset) -> None:
 def test_a_chain_that_needs_more_is_an_error(library: Dataset) -> None:
     schema = {"type": "object", "properties": {"input": {}, "x": {}}, "required": ["input", "x"]}
     assert "its chain takes input, x" in retrieve(Runnable(dict, schema), library).error
+
+    class Unfilled(Pipeline):
+        def inputs(self) -> dict[str, Any]:
+            return {"retriever": {"filters": {"is_mandatory": True}}}
+
+    assert retrieve(Unfilled(), library).error == "its retriever takes filters, which nobody gives"
 
 
 class ConnectError(Exception):
@@ -358,6 +397,11 @@ def test_an_error_is_an_entry_and_never_a_miss(library: Dataset) -> None:
     assert found[1].error == "ValueError: no such index ••••"
     assert math.isnan(found[1].latency_ms)
     assert calls == ["q1", "q2", "q3"]
+    search, _ = fails(9, ValueError("x" * 999))
+    assert len(open_one(search, library).retrieve(["q2"], 3)[0].error) == 300
+    search, _ = fails(9, StopError("the key is not accepted"))
+    with pytest.raises(StopError, match="the key is not accepted"):
+        open_one(search, library).retrieve(["q2"], 3)
 
 
 @pytest.mark.parametrize("error", [ConnectError("reset"), TimeoutError(), ConnectionResetError()])

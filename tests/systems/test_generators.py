@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,21 @@ def test_the_extractive_stand_in_quotes_what_fits_best(library: Dataset) -> None
     assert answer == "It costs 1,500 roubles a semester."
 
 
-@pytest.mark.parametrize("contexts", [(), ("Zebras graze.",), ("",)])
-def test_it_refuses_where_nothing_fits(library: Dataset, contexts: tuple[str, ...]) -> None:
-    answer = write(library, "How much is parking?", *contexts)
+@pytest.mark.parametrize(
+    ("question", "contexts"),
+    [
+        ("How much is parking?", ()),
+        ("How much is parking?", ("Zebras graze.",)),
+        ("How much is parking?", ("",)),
+        ("?", ("What?",)),
+        # A third of what they have together stands in one sentence.
+        ("alpha beta gamma delta", ("alpha one.", "beta two.", "gamma three.")),
+    ],
+)
+def test_it_refuses_where_nothing_fits(
+    library: Dataset, question: str, contexts: tuple[str, ...]
+) -> None:
+    answer = write(library, question, *contexts)
     assert answer == "The passages at hand do not answer this question."
 
 
@@ -73,6 +86,7 @@ def test_a_function_writes(library: Dataset) -> None:
     assert (reply.answer, [hit.id for hit in reply.hits]) == ("library 1", ["lib"])
     assert systems["bad"].answer(["library"], 3)[0].error == "it returned int; a text is expected"
     assert systems["mine"].stand_ins == ()  # type: ignore[attr-defined]
+    assert systems["mine"].generator.describe() == "function last_words"  # type: ignore[attr-defined]
 
 
 def model_tables(server: Server, **generator: Any) -> dict[str, Any]:
@@ -108,6 +122,44 @@ def test_a_model_answers_once_and_a_repeat_is_asked_anew(
     assert "Question:\nParking {contexts}?" in sent
 
 
+def test_a_model_that_gives_no_answer_is_an_error_of_its_question(
+    server: Server, library: Dataset
+) -> None:
+    cut = completion("The li")
+    cut["choices"][0]["finish_reason"] = "length"
+    settings = Settings.model_validate(model_tables(server))
+    system = open_systems("mine", settings, library, journal=":memory:")["mine"]
+    for reply, answer, error in (
+        (cut, None, "cut"),
+        ((500, {}, "boom"), None, "500"),
+        (completion("Yes."), "Yes.", ""),
+    ):
+        server.replies = {"": [reply]}
+        given = system.answer(["library"], 1)[0]
+        assert (given.answer, [hit.id for hit in given.hits]) == (answer, ["lib"])
+        assert error in given.error
+
+
+def test_times_are_in_milliseconds(
+    server: Server, library: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.replies = {"": [completion("Yes.")], "When?": [{"ids": ["lib"]}]}
+    tables = model_tables(server)
+    tables["systems"]["asked"] = {"url": server.url, "ids": "ids"}
+    tables["systems"]["quoted"] = {"retriever": "bm25"}
+    settings = Settings.model_validate(tables)
+    named = {name: name for name in tables["systems"]}
+    given = {**named, "own": lambda question: ["lib"]}
+    systems = open_systems(given, settings, library, journal=":memory:")
+    monkeypatch.setattr("time.perf_counter", itertools.count().__next__)  # a second each time
+    for name in ("quoted", "own"):
+        assert systems[name].retrieve(["When?"], 1)[0].latency_ms == 1000
+    assert systems["asked"].retrieve(["When?"], 1)[0].latency_ms % 1000 == 0
+    # Retrieving and writing together.
+    assert systems["quoted"].answer(["library"], 1)[0].latency_ms == 2000
+    assert systems["mine"].answer(["library"], 1)[0].latency_ms % 1000 == 0
+
+
 def test_the_prompt_may_be_a_file(server: Server, library: Dataset, tmp_path: Path) -> None:
     (tmp_path / "prompt.txt").write_text("Q={question} C={contexts}", encoding="utf-8")
     server.replies = {"": [completion("Yes.")]}
@@ -118,6 +170,9 @@ def test_the_prompt_may_be_a_file(server: Server, library: Dataset, tmp_path: Pa
     assert sent == "Q=library C=[1] The library opens at 8:00 on working days."
     (tmp_path / "prompt.txt").write_text("Q={question} {tone}", encoding="utf-8")
     with pytest.raises(BenchError, match=r"has \{question\}, \{tone\}"):
+        open_systems("mine", Settings.model_validate(tables), library)
+    (tmp_path / "prompt.txt").unlink()
+    with pytest.raises(BenchError, match=r"generators\.llm\.prompt: .* cannot be read"):
         open_systems("mine", Settings.model_validate(tables), library)
 
 
@@ -135,9 +190,11 @@ def test_results_of_a_file_are_a_system(library: Dataset, tmp_path: Path) -> Non
     for systems in (
         open_systems("logged", Settings.model_validate(tables), library),
         open_systems({"logged": file}, Settings(), library),
+        open_systems({"logged": str(file)}, Settings(), library),
         open_systems({"logged": RESULTS}, Settings(), library),
     ):
         system = systems["logged"]
+        assert system.describe() in ("results in results.jsonl", "results in list")
         questions = [*library.questions["text"], "Something else?"]
         replies = system.answer(questions, 1)
         assert [reply.answer for reply in replies] == ["At 8:00.", "1,500.", None]

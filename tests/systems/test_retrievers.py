@@ -67,6 +67,13 @@ def test_what_shares_no_word_is_not_retrieved(library: Dataset, question: str) -
     assert (retrieval.hits, retrieval.error) == ((), "")
 
 
+def test_dense_finds_nothing_for_nothing_and_in_nothing(library: Dataset) -> None:
+    settings = Settings(embedder="hashing")
+    for dataset, question in ((library, " "), (from_objects(["cat?"]), "cat?")):
+        [retrieval] = open_systems("dense", settings, dataset)["dense"].retrieve([question], 3)
+        assert (retrieval.hits, retrieval.error) == ((), "")
+
+
 @pytest.mark.parametrize("index", ["exact", "hnsw", "ivfflat"])
 def test_dense_searches_in_postgresql(library: Dataset, store: Store, index: str) -> None:
     tables = {"systems": {"mine": {"embedder": "hashing", "index": index, "probes": 10}}}
@@ -192,6 +199,7 @@ def test_a_rewriter_says_what_is_searched_for(library: Dataset) -> None:
     system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
     failed, found = system.retrieve(["Other", "Where do I leave my car?"], 2)
     assert failed.error == "rewriter: it returned str; a text is expected"
+    assert system.describe().startswith("questions rewritten; BM25")
     assert [hit.id for hit in found.hits] == ["park"]
 
 
@@ -228,7 +236,19 @@ def test_own_tables_are_searched_in_place(
     assert [hit.id for hit in found.hits] == ["park", "lib"]
     assert found.hits[0].text.startswith("Parking is behind")
     assert missing.error == "the question has no stored vector"
+    assert system.retrieve(["Who?"], 2)[0].error == "the question has no stored vector"
     assert "ORDER BY <=> LIMIT k, every vector compared" in system.describe()
+
+    tables["retrievers"]["both"] = {"kind": "hybrid", "retrievers": ["bm25", "own"]}
+    both = open_systems("both", Settings.model_validate(tables), library)["both"]
+    found, missing = both.retrieve(["When?", "Why?"], 2)
+    assert [hit.id for hit in found.hits] == ["park", "lib"]
+    assert (missing.hits, missing.error) == ((), "the question has no stored vector")
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE own_passages RENAME COLUMN v TO gone")
+    assert "column" in system.retrieve(["When?"], 2)[0].error
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE own_passages RENAME COLUMN gone TO v")
 
     tables["retrievers"]["own"]["embedder"] = "hashing"
     system = open_systems("own", Settings.model_validate(tables), library)["own"]
@@ -243,11 +263,13 @@ def test_own_tables_are_searched_in_place(
         (["bm25", "bm25"], "two systems are called bm25"),
         ("other", r"index = 'own': of vectors that ragbench keeps"),
         ("mine", "no reranker 'none'"),
+        ("unweighted", r"weights = \[1\.0\]: one for each of the 2 retrievers"),
         ("crossed", r"rerankers\.cross\.model = 'absent': there is no folder"),
     ],
 )
 def test_what_is_no_system_is_refused(library: Dataset, systems: Any, message: str) -> None:
     tables = {
+        "retrievers": {"unweighted": {"kind": "hybrid", "weights": [1]}},
         "rerankers": {"cross": {"kind": "cross_encoder", "model": "absent"}},
         "systems": {
             "mine": {"retriever": "bm25", "reranker": "none"},

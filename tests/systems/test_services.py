@@ -150,11 +150,13 @@ def test_so_many_are_asked_at_once_as_the_table_says(server: Server, library: Da
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
+        ((300, {}, "moved"), "HTTP 300: moved"),
         ((500, {}, "boom sk-12345678901234567890"), "HTTP 500: boom ••••"),
         ((404, {}, {"detail": "no route"}), "HTTP 404"),
         ((302, {"Location": "http://127.0.0.1:1/"}, ""), "HTTP 302"),
         ("<html>login</html>", "the reply is no JSON; it begins '<html>login"),
         ("", "the reply is no JSON"),
+        ("x" * 300, f"it begins '{'x' * 200}'"),
         ('{"data": {"answer": "cut', "the reply is no JSON"),
         ("[" * 100_000, "the reply is no JSON"),
         ({"data": {"hits": None}}, "ids = 'data.hits[].id': a list is expected; got nothing"),
@@ -236,6 +238,30 @@ def test_a_service_that_does_not_retrieve_only_answers(server: Server, library: 
     system = open_service(server, library, ids="", scores="")
     assert (system.can_retrieve, system.can_answer) == (False, True)
     assert system.answer(["q"], 1)[0].answer == "At 8:00."
+    server.replies = {"odd": [{"data": {"answer": ["At 8:00."]}}]}
+    assert (
+        "answer = 'data.answer': a text is expected; got list" in system.answer(["odd"], 1)[0].error
+    )
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ({"passages": "data.hits[].text"}, [("x", "x")]),
+        ({"passages": "data.hits[].text", "scores": "data.hits[].score"}, [("", "x")]),
+        ({"passages": "max(data)"}, None),  # no function of a dict
+    ],
+)
+def test_passages_may_be_texts_alone(
+    server: Server, library: Dataset, paths: dict[str, str], expected: Any
+) -> None:
+    system = open_service(server, library, **{"answer": "", "ids": "", "scores": "", **paths})
+    assert (system.can_retrieve, system.can_answer) == (True, True)
+    [retrieval] = system.retrieve(["q"], 1)
+    if expected is None:
+        assert "a list is expected; got nothing" in retrieval.error
+    else:
+        assert [(hit.id, hit.text) for hit in retrieval.hits] == expected
 
 
 def test_a_reranker_may_be_an_endpoint(server: Server, library: Dataset) -> None:
@@ -252,6 +278,8 @@ def test_a_reranker_may_be_an_endpoint(server: Server, library: Dataset) -> None
     assert server.requests[0]["path"] == "/rerank"
     assert json.loads(server.requests[0]["body"])["query"] == "library parking"
     assert "its reply cannot be read" in system.retrieve(["library parking"], 4)[0].error
+    server.replies = {"": [(500, {}, "boom")]}
+    assert "reranker: HTTP 500: boom" in system.retrieve(["library parking"], 4)[0].error
 
 
 def test_doctor_asks_one_question_and_proposes_paths(server: Server) -> None:
@@ -265,6 +293,11 @@ def test_doctor_asks_one_question_and_proposes_paths(server: Server) -> None:
     server.replies = {"x": [(500, {}, "boom")]}
     with pytest.raises(BenchError, match="HTTP 500: boom"):
         ask_service(table, "x")
+
+
+def nested(depth: int) -> Any:
+    """An answer at so many levels."""
+    return {"answer": nested(depth - 1)} if depth else "a"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +322,9 @@ def test_doctor_asks_one_question_and_proposes_paths(server: Server) -> None:
         ),
         ([{"generated_text": "a"}], {"answer": "[0].generated_text"}),
         ({"messages": [{"role": "user", "text": "q"}]}, {"answer": "messages[0].text"}),
-        ({"n": 3}, {}),
+        ({"n": 3, "hits": [], "items": [1, 2]}, {}),
+        (nested(8), {"answer": ".".join(["answer"] * 8)}),
+        (nested(9), {}),
         ("text", {}),
     ],
 )
