@@ -218,9 +218,11 @@ def dialogues(result: Any) -> QuestionList:
     """The list of dialogues: their turns, and the closest cached question of each."""
     frames = result.frames
     turns = frames.turns
+    # Other questions that the cache was asked may have the same ids.
+    lookups = frames.lookups[frames.lookups["asked"] == result.request.sessions]
     answers, verdicts = [], []
     for system in result.systems:
-        found = frames.lookups[frames.lookups["system"] == system].set_index("question_id")
+        found = lookups[lookups["system"] == system].set_index("question_id")
         for dialogue_id, rows in turns.groupby("dialogue_id", sort=False):
             lines = [f"{turn.turn}. {turn.question}\n{turn.answer}" for turn in rows.itertuples()]
             answers.append((system, dialogue_id, 0, "\n".join(lines), (), (), np.nan, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,20 @@ def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
     assert len(result.frames.questions) == 3
     assert values(result)["context_preservation"] == pytest.approx(cosine(10))
     assert values(result)["cache_hit_rate"] == 3 / 4, "gym does not find itself"
+
+
+def test_past_questions_and_others_may_have_the_same_ids(tmp_path: Path) -> None:
+    past = {"answer": "at 9", "score": 5, "user": "ann", "asked_at": "2025"}
+    rows = {
+        "passages": [{"id": "p", "text": "library"}],
+        "questions": [{"id": "1", "question": "gym"}],
+        "history": [{**past, "id": n, "question": "pool"} for n in "12"],
+    }
+    for name, of_file in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, of_file)))
+    result = rb.ux(dataset=str(tmp_path), embedder=embed, **FEW)
+    page = result.page.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "1. pool" in page
 
 
 def test_a_frame_with_a_row_a_turn_is_read_as_dialogues() -> None:
