@@ -1,5 +1,5 @@
 // Draws the figures of a page, in the colours of the reader's screen; on paper in light ones.
-addEventListener("DOMContentLoaded", () => {
+addEventListener("load", () => {
   if (!window.Plotly) return;
   const darkColours = JSON.parse(document.documentElement.dataset.dark);
   const screen = matchMedia("(prefers-color-scheme: dark)");
@@ -17,7 +17,8 @@ addEventListener("DOMContentLoaded", () => {
   };
   const drawAll = (isDark, paper) => figures.forEach((figure) => draw(figure, isDark, paper));
 
-  drawAll(screen.matches);
+  // One after the other: the page can be read and used meanwhile.
+  figures.forEach((figure) => setTimeout(() => draw(figure, screen.matches)));
   screen.addEventListener("change", () => drawAll(screen.matches));
   // Paper is white, narrower than most windows, and has a foot.
   addEventListener("beforeprint", () => drawAll(false, 660));

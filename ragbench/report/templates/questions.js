@@ -7,12 +7,15 @@ document.querySelectorAll(".questions").forEach((list) => {
 });
 
 function serve(list, form) {
-  const entries = [...list.querySelectorAll(":scope > [id]")].map(readEntry);
+  const elements = [...list.querySelectorAll(":scope > [id]")];
+  const places = new Map(elements.map((element, place) => [element, place]));
+  let entries;
   const packed = list.querySelector(".packed");
   const content = packed && unpack(packed.textContent);
   let order = "";
 
   const update = async () => {
+    entries ??= elements.map(readEntry); // when they are first needed: thousands take their time
     // What is packed is searched too, once it is needed.
     const details = content && form.words.value ? (await content).entries : null;
     const isShown = chooseTest(form, details);
@@ -32,21 +35,20 @@ function serve(list, form) {
 
   // What is packed does not fold by itself.
   if (content) {
-    entries.forEach(({ element, head }, place) => {
-      const toggle = async () => {
-        element.toggleAttribute("open");
-        if (element.children.length === 1) element.append(...draw(await content, place));
-      };
-      head.tabIndex = 0;
-      head.role = "button";
-      head.onclick = toggle;
-      head.onkeydown = ({ key }) => { if (key === "Enter") toggle(); };
-    });
+    const toggle = async ({ target }) => {
+      const element = target.closest(".questions > [id] > :first-child")?.parentElement;
+      element?.toggleAttribute("open");
+      if (element?.children.length === 1) element.append(...draw(await content, places.get(element)));
+    };
+    elements.forEach(({ firstElementChild: head }) => Object.assign(head, { tabIndex: 0, role: "button" }));
+    list.addEventListener("click", toggle);
+    list.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(event); });
   }
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", update);
   form.hidden = false;
-  update(); // a browser may keep what was chosen before the page was loaded again
+  // A browser may keep what was chosen before the page was loaded again.
+  if (form.words.value || form.filter.value || form.order.value) update();
   // A link to a question, such as tier1_retrieval.html#question-q012, unfolds it.
   const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (linked && !linked.hasAttribute("open")) linked.firstElementChild.click();
