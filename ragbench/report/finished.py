@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ def read_run(folder: Path) -> Finished:
     try:
         summary = read_json(folder / SUMMARY)
         manifest = read_json(folder / MANIFEST)
-        estimates = pd.DataFrame(summary["estimates"])
-        comparisons = pd.DataFrame(summary["comparisons"])
+        estimates = pd.DataFrame(summary["estimates"]).fillna(nan)
+        comparisons = pd.DataFrame(summary["comparisons"]).fillna(nan)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BenchError(f"{folder} is no whole run: {error}") from None
     return Finished(folder, estimates, comparisons, manifest)

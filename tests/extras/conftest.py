@@ -31,6 +31,11 @@ retriever = ["bm25", "hashed"]
 embedder = ["", "hashing"]
 [sweeps.one]
 retriever = "bm25"
+[sweeps.typo]
+retreiver = ["bm25", "hashed"]
+[sweeps.none]
+retriever = "bm25"
+embedder = ["hashing", "other"]
 """
 SUBJECTS = ("library", "dormitory", "canteen", "laboratory", "gymnasium", "archive")
 PLANTS_AND_STONES = """

@@ -27,6 +27,12 @@ def reply(prompt):
     return {"verdicts": grades + [{"index": 2, "reason": "r", "verdict": "partial"}]}
 """
 
+SEEING = """
+def reply(prompt):
+    counts = [str(prompt.count(word)) for word in ("one\\n", "two\\n", "three")]
+    return {"nuggets": [{"text": "passages " + " ".join(counts), "importance": "okay"}]}
+"""
+
 
 @pytest.fixture
 def answers(office: Path) -> Path:
@@ -59,6 +65,48 @@ def test_a_judge_lists_nuggets_and_the_edited_table_is_scored(
     scores = json.loads((answers / "out.json").read_text())["scores"]
     values = {(row["system"], row["question_id"]): row["value"] for row in scores}
     assert values == {("a", "q1"): 1, ("a", "q2"): 0, ("b", "q1"): 0}
+
+
+def test_verdicts_are_counted_and_what_is_wanting_is_named(answers: Path) -> None:
+    import ragbench as rb
+    from ragbench.extras.answers.views import missing_most, verdict_counts
+
+    table = pd.read_csv(answers / "answers.csv")
+    table["nuggets"] = [json.dumps({"it is in House 2": "vital", "at nine": "okay"})] * 3
+    result = rb.score(table, ["nugget_score"], judge="script")
+    counted = str(verdict_counts(result))
+    # Of four verdicts on a one is full and one none, of two on b one none; the rest in part.
+    for metric, a, b in (("full", "1 · 25 %", "0 · 0 %"), ("partial", "2 · 50 %", "1 · 50 %")):
+        row = next(line for line in counted.splitlines() if f"nugget_score · {metric}" in line)
+        assert row.split(metric)[1].split() == f"{a} {b}".split()
+    wanting = str(missing_most(result))
+    assert [line.split()[-3:] for line in wanting.splitlines() if "House 2" in line] == [
+        ["2", "a,", "b"]
+    ]
+    assert "at nine" not in wanting
+    plain = rb.score(table, ["token_f1"])
+    assert verdict_counts(plain) is None
+    assert missing_most(plain) is None
+
+
+def test_nuggets_of_a_sample_of_questions(answers: Path) -> None:
+    line = ["nuggets", "answers.csv", "--judge", "script", "--out", "few.jsonl", "--limit", "1"]
+    assert run(line) == 0
+    rows = [json.loads(line) for line in (answers / "few.jsonl").read_text().splitlines()]
+    # The first question, of both systems.
+    assert [(row["id"], row["system"]) for row in rows] == [("q1", "a"), ("q1", "b")]
+
+
+def test_passages_of_all_systems_are_shown_once(answers: Path) -> None:
+    (answers / "scripted_judge.py").write_text(SEEING)
+    rows = [
+        {"id": "q1", "system": system, "question": "?", "answer": "a", "contexts": contexts}
+        for system, contexts in (("a", ["one", "two", ""]), ("b", ["two", "three"]), ("c", []))
+    ]
+    (answers / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    assert run(["nuggets", "rows.jsonl", "--judge", "script"]) == 0
+    first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
+    assert first["nuggets"] == {"passages 1 1 1": "okay"}
 
 
 def test_one_model_lists_nuggets(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:

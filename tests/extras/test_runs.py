@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -116,6 +118,48 @@ def test_three_runs_are_one_family_and_their_history_a_figure(
     assert "\\toprule" in (reports / "table.tex").read_text()
     assert run([*line[:-1], "v9"]) == 4
     assert "share no page" in capsys.readouterr().err
+    assert run(["compare", "20261101", "20261108", "--baseline", "20261115"]) == 3
+    assert "'20261115' is none of 20261101, 20261108" in capsys.readouterr().err
+
+
+def test_what_changed_is_named_in_short_and_shown_at_length(
+    reports: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = reports / "reports" / "20261108" / "manifest.json"
+    manifest = json.loads(file.read_text())
+    versions = {f"p{n:02}": "1" * (60 + n) for n in range(42)}
+    file.write_text(json.dumps(manifest | {"versions": versions | {"numpy": "2"}}))
+    assert run(["compare", "20261101", "20261108", "--out", "page"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    first = ", ".join(f"versions.p0{n}" for n in range(4))
+    assert f"changed: code, {first} and 38 more" in printed
+    page = (reports / "page" / "comparison.html").read_text()
+    # 40 rows, and cells of 60 letters.
+    assert "versions.p38" in page
+    assert "versions.p39" not in page
+    assert f">{'1' * 60}<" in page
+    assert f">{'1' * 57}…<" in page
+    assert "1" * 61 not in page
+    versions = {f"p{n}": "1" for n in range(4)}
+    file.write_text(json.dumps(manifest | {"versions": versions | {"numpy": "2"}}))
+    assert run(["compare", "20261101", "20261108"]) == 0
+    assert "versions.p2, versions.p3\n" in capsys.readouterr().out
+
+
+def test_tables_of_runs_are_compared_without_questions(project: Path) -> None:
+    qrels = "".join(f"q{n} 0 d{n} 1\n" for n in range(40))
+    (project / "qrels.txt").write_text(qrels)
+    for name, rank in (("early", 2), ("late", 1)):
+        lines = [
+            f"q{n} Q0 {document} {place} {9 - place} bm25\n"
+            for n in range(40)
+            for document, place in (("x", 3 - rank), (f"d{n}", rank))
+        ]
+        (project / "bm25.run").write_text("".join(lines))
+        assert run(["trec", "qrels.txt", "bm25.run", "-m", "mrr", "--out", name]) == 0
+    assert run(["compare", "early", "late", "--json", "out.json"]) == 0
+    row = json.loads((project / "out.json").read_text())["comparisons"][0]
+    assert (row["metric"], row["difference"], row["n"]) == ("mrr", 0.5, 40)
 
 
 def test_questions_that_runs_share_are_paired(
@@ -148,6 +192,9 @@ def test_results_are_compared_in_python(reports: Path) -> None:
     assert (row["baseline"], row["challenger"]) == ("run 1", "run 2")
     assert (row["word"], row["difference"], row["n"]) == ("better", 0.5, 40)
     assert comparison.save(reports / "page").is_file()
+    assert comparison.estimates["run"].tolist() == ["run 1", "run 2"]
+    assert comparison.changes.empty
+    assert "Nothing that the manifests name differs" in str(comparison)
     assert "run 2 against run 1: better" in str(comparison)
 
 
@@ -208,10 +255,83 @@ def test_a_gate_ends_with_its_code(reports: Path, least: float, code: int) -> No
     bound = value if code == 2 else least
     settings = reports / "ragbench.toml"
     settings.write_text(settings.read_text() + GATES.format(least=bound))
-    line = ["gate", "20261108", "--junit", "gates.xml", "--markdown", "gates.md"]
+    line = ["gate", "20261108", "--junit", "out/gates.xml", "--markdown", "gates.md"]
     assert run(line) == code
-    assert ("<failure" in (reports / "gates.xml").read_text()) == (code != 0)
+    written = (reports / "out" / "gates.xml").read_text()
+    assert ("<failure" in written) == (code != 0)
+    assert f'failures="{int(code != 0)}"' in written
     assert "token_f1" in (reports / "gates.md").read_text()
+
+
+def change_rows(folder: Path, frame: str, **changes: object) -> dict[str, Any]:
+    """Change the rows of v2 in the summary of a run; returns the first of them."""
+    file = folder / "summary.json"
+    summary = json.loads(file.read_text())
+    rows = [row for row in summary[frame] if "v2" in (row.get("system"), row.get("challenger"))]
+    for row in rows:
+        row.update(changes)
+    file.write_text(json.dumps(summary))
+    return rows[0]
+
+
+NO_INTERVAL = {"low": None, "high": None}
+LOWER = {"metric": "hallucination"}
+BAND = "\n[thresholds.specification.hallucination]\ngood = 0.6"
+
+
+@pytest.mark.parametrize(
+    ("gate", "changes", "code", "said"),
+    [
+        # The interval of v2 is about [.48, .52]; whose end is at the bound keeps it.
+        ("at_least = {low}", {}, 0, "held"),
+        ("at_least = {high}", {}, 2, "not enough evidence"),
+        ("at_most = {high}", {}, 0, "held"),
+        ("at_most = {low}", {}, 2, "not enough evidence"),
+        ("at_most = 0.1", {}, 1, "<= 0.1"),
+        ("at_least = 0.1\nat_most = 0.9", {}, 0, ">= 0.1 and <= 0.9"),
+        ("at_least = 0.1\nat_most = 0.2", {}, 1, "failed"),
+        ("at_least = 0.1", NO_INTERVAL, 2, "not enough evidence"),
+        ("at_least = {value}", NO_INTERVAL, 2, "not enough evidence"),
+        ("at_most = {value}", NO_INTERVAL, 2, "not enough evidence"),
+        ("at_least = 0.9", NO_INTERVAL, 1, "failed"),
+        ("at_least = 0.1", {"high": None}, 2, "not enough evidence"),
+        ("at_least = 0.1", {"value": None, "n": 0, "n_unmeasured": 0}, 4, "nothing measured"),
+        ("at_least = 0.1", {"value": None, "n": 0, "n_unmeasured": 9}, 4, "nothing measured"),
+        ("at_least = 0.1", {"n": 49, "n_unmeasured": 1}, 0, "held"),
+        ("at_least = 0.1", {"n": 48, "n_unmeasured": 1}, 1, "failed"),
+        ('band = "excellent"', {"metric": "mrr"}, 1, ">= 0.8"),
+        ('band = "good"', {"metric": "mrr"}, 2, ">= 0.5"),
+        (f'band = "good"{BAND}', LOWER, 0, "<= 0.6"),
+        (f'band = "excellent"{BAND}', LOWER, 3, "hallucination has no band 'excellent'"),
+        ('band = "good"', {}, 3, "threshold set 'specification' has no token_f1"),
+        ("at_least = 0.1", {"metric": "mine"}, 0, "held"),
+        ("not_worse_by = 0.02", {}, 0, "not worse by 0.02"),
+        ("not_worse_by = 0.02", LOWER, 1, "failed"),
+        ("not_worse_by = 0.2", LOWER, 0, "held"),
+        ("", {}, 3, "name one of at_least, at_most, not_worse_by, band; it has none"),
+        ("at_least = 0.1\nnot_worse_by = 0.1", {}, 3, "it has at_least, not_worse_by"),
+        ("at_least = 0.1\nat_most = 0.9\nnot_worse_by = 0.1", {}, 3, "name one of"),
+        ('at_least = 0.1\npage = "tier9"', {}, 3, "no page 'tier9'; there are ['rag_metrics']"),
+    ],
+)
+def test_a_gate_by_its_condition(
+    reports: Path,
+    gate: str,
+    changes: dict[str, object],
+    code: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = reports / "reports" / "20261108"
+    found = change_rows(folder, "estimates")
+    change_rows(folder, "estimates", **changes)
+    name = changes.get("metric", "token_f1")
+    change_rows(folder, "comparisons", metric=name)
+    text = f'\n[gate.x]\nmetric = "{name}"\nsystem = "v2"\n{gate.format(**found)}\n'
+    (reports / "ragbench.toml").write_text((reports / "ragbench.toml").read_text() + text)
+    assert run(["gate", "20261108", "--json", "gates.json"]) == code
+    captured = capsys.readouterr()
+    assert said in captured.out + captured.err
 
 
 def test_a_gate_beside_the_baseline_says_its_condition_and_the_primary_verdict(
@@ -225,6 +345,44 @@ def test_a_gate_beside_the_baseline_says_its_condition_and_the_primary_verdict(
     assert "| kept | v2 | token_f1 not worse by 0.02 | held |" in lines
     assert lines[-1].startswith("| rag_metrics | token_f1 | v2 | +0.1")
     assert lines[-1].endswith("] | better |")
+
+
+def test_the_worst_gate_decides_the_code(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = reports / "reports" / "20261108"
+    file = folder / "summary.json"
+    file.write_text(file.read_text().replace('"v2"', '"v\\u00012"'))
+    settings = reports / "ragbench.toml"
+    before = settings.read_text()
+    held = '[gate.held]\nmetric = "token_f1"\nat_least = 0.1\n'
+    unclear = held.replace("held", "unclear").replace("0.1", "0.4\nat_most = 0.42")
+    failed = held.replace("held", "failed").replace("0.1", "0.9")
+    for gates, code in (("", 3), (held, 0), (held + unclear, 1), (unclear + failed + held, 1)):
+        settings.write_text(f"{before}\n{gates}")
+        assert run(["gate", "20261108", "--junit", "gates.xml"]) == code
+    assert "ragbench.toml has no [gate.NAME]" in capsys.readouterr().err
+    # A control character is no XML.
+    suite = ElementTree.parse(reports / "gates.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("6", "4")
+    assert suite[0].get("name", "").endswith("(v1)")
+    assert len(suite.findall("testcase/failure")) == 4
+
+
+def test_a_run_of_one_system_has_gates_and_is_published(
+    reports: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = reports / "reports" / "20261108" / "summary.json"
+    summary = json.loads(file.read_text()) | {"comparisons": []}
+    file.write_text(json.dumps(summary))
+    settings = reports / "ragbench.toml"
+    before = settings.read_text()
+    gate = '\n[gate.x]\nmetric = "token_f1"\n'
+    settings.write_text(f"{before}{gate}not_worse_by = 0.1\n")
+    assert run(["gate", "20261108"]) == 4
+    assert "gate.x: the run has nothing to hold to it" in capsys.readouterr().err
+    settings.write_text(f"{before}{gate}at_least = 0.1\n")
+    assert run(["gate", "20261108", "--markdown", "gates.md"]) == 0
+    assert run(["publish", "20261108"]) == 0
+    assert "v2" in (reports / "public" / "tables" / "rag_metrics.tex").read_text()
 
 
 def test_a_gate_of_an_unknown_metric_names_the_nearest(
@@ -296,6 +454,8 @@ def test_a_real_run_with_hostile_texts_is_published(
         assert "345-67" not in text
     questions = pd.read_parquet(public / "data" / "rag_metrics.questions.parquet")
     assert questions["question_id"].tolist()[:2] == ["1000000000", "1000000001"]
+    scores = pd.read_parquet(public / "data" / "rag_metrics.scores.parquet")
+    assert scores["unit"][0] == "1000000000"
     assert "\n1000000000,'=1+0" in (public / "data" / "rag_metrics.questions.csv").read_text()
     latex = (public / "tables" / "rag_metrics.tex").read_text()
     assert "\\input{" not in latex
@@ -309,8 +469,18 @@ def test_publish_never_replaces_a_run(reports: Path, capsys: pytest.CaptureFixtu
     assert run(["publish", "20261108", "--out", "reports/20261101"]) == 3
     assert (reports / "reports" / "20261101" / "frames").is_dir()
     assert "other files" in capsys.readouterr().err
+    (reports / "reports" / "20261108" / "page.ipynb").write_text("me@example.org")
     for _ in range(2):
         assert run(["publish", "20261108", "--out", "public"]) == 0
+    assert not list((reports / "public").glob("*.ipynb"))
+
+
+def test_texts_are_published_as_they_are_for_who_says_so(reports: Path) -> None:
+    assert run(["publish", "20261108", "--no-mask", "--raw-csv"]) == 0
+    assert "me@example.org" in (reports / "public" / "index.html").read_text()
+    answers = (reports / "public" / "data" / "rag_metrics.answers.csv").read_text()
+    assert "=1+1 me@example.org" in answers
+    assert "'=1+1" not in answers
 
 
 def test_publish_never_replaces_a_folder_of_other_files(
@@ -378,7 +548,18 @@ def test_labels_are_refused_in_a_sentence(
     assert run(["label", "20261101", "--form", "form.csv"]) == 3
     assert "--page names one of rag_metrics" in capsys.readouterr().err
     line = ["label", "20261101", "--page", "rag_metrics"]
+    answers = reports / "reports" / "20261101" / "frames" / "rag_metrics" / "answers.parquet"
+    frame = pd.read_parquet(answers)
+    frame.loc[0, "error"], frame.loc[1, "repeat"] = "timeout", 1
+    frame.to_parquet(answers)
+    assert run([*line, "--form", "forms/form.csv"]) == 0
+    assert len(pd.read_csv(reports / "forms" / "form.csv")) == N - 2
     assert run([*line, "--form", "form.csv"]) == 0
+    assert run([*line, "--take", "form.csv", "--primary", "mrr"]) == 3
+    assert "no scores of 'mrr'; there are token_f1" in capsys.readouterr().err
+    (reports / "other.csv").write_text("system,label\nv1,1\n")
+    assert run([*line, "--take", "other.csv"]) == 3
+    assert "has no column question_id" in capsys.readouterr().err
     assert run([*line, "--take", "form.csv"]) == 3
     assert "fill the column label" in capsys.readouterr().err
     frame = pd.read_csv(reports / "form.csv", dtype=str, keep_default_na=False)
@@ -426,12 +607,40 @@ def test_a_button_a_level_writes_the_mark_before_the_next_answer_is_shown(tmp_pa
 
 
 def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["plan", "--matters", "0.05"]) == 0
+    assert run(["plan", "--matters", "0.05", "--json", "plan.json"]) == 0
     assert "937 independent questions" in capsys.readouterr().out
+    planned = json.loads((reports / "plan.json").read_text())
+    assert planned["needed"] == 937
+    assert [row["n"] for row in planned["power"]] == [30, 60, 100, 200, 400, 800]
+    # Nearly four of five studies of 800 questions show it, and every third of 200.
+    assert planned["power"][-1]["power"] == pytest.approx(0.74, abs=0.06)
     # The page's primary metric is meant, and not the first.
     file = reports / "reports/20261108/frames/rag_metrics/scores.parquet"
     scores = pd.read_parquet(file)
     pd.concat([scores.assign(metric="bleu"), scores]).to_parquet(file)
-    assert run(["plan", "20261108", "--page", "rag_metrics", "--matters", "0.01"]) == 0
-    assert "token_f1 of v2 against v1" in capsys.readouterr().out
-    assert run(["plan", "--matters", "0.4"]) == 3
+    line = ["plan", "20261108", "--page", "rag_metrics", "--matters", "0.01"]
+    needed = []
+    for more, what in (
+        ([], "token_f1 of v2 against v1"),
+        (["--comparisons", "5", "--baseline", "v2", "--primary", "BLEU"], "bleu of v1 against v2"),
+    ):
+        assert run([*line, *more, "--json", "plan.json"]) == 0
+        assert what in capsys.readouterr().out
+        needed.append(json.loads((reports / "plan.json").read_text())["needed"])
+    assert needed[0] < needed[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--matters 0.3", "differ by less than 0.3 in the mean: --matters is 0.3"),
+        ("20261108", "no page 'tier1_retrieval' with scores; there are rag_metrics"),
+        ("20261108 --page rag_metrics --primary mrr", "no metric 'mrr'; there are token_f1"),
+        ("20261108 --page rag_metrics --baseline v3", "two systems; rag_metrics has v1, v2"),
+    ],
+)
+def test_a_plan_is_refused_in_a_sentence(
+    reports: Path, line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", *line.split()]) == 3
+    assert said in capsys.readouterr().err

@@ -13,12 +13,29 @@ from ragbench.cli.main import run
 def test_a_sweep_says_what_the_best_is_worth(
     office: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["sweep", "search", "--out", "sweep", "--json", "out.json", "--k", "5"]) == 0
+    assert (
+        run(
+            [
+                "sweep",
+                "search",
+                "--out",
+                "sweep",
+                "--json",
+                "out.json",
+                "--k",
+                "5",
+                "--confidence",
+                "0.9",
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     assert "The best of 2 configurations on mrr@5 is retriever=" in said
     assert "Of 1 others 0 are shown to be worse" in said
     content = json.loads((office / "out.json").read_text())
     rows = {row["configuration"]: row for row in content["configurations"]}
+    assert {row["level"] for row in rows.values()} == {0.9}
     assert set(rows) == {"retriever=bm25", "retriever=hashed"}
     # Every question has its passage's own word, which BM25 finds at the first rank.
     assert rows["retriever=bm25"]["value"] == 1.0
@@ -45,13 +62,18 @@ def test_a_configuration_that_cannot_be_is_named_and_the_others_are_measured(
     ]
     assert "cannot be: retriever=bm25, embedder=hashing: it has retriever and" in captured.err
     assert run(["sweep", "odd"]) == 0
-    assert "The best of 2 configurations" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "The best of 2 configurations on mrr@10 is retriever=bm25, embedder=:" in said
+    assert "retriever=bm25, embedder=hashing: it has retriever and" in said
+    (office / "data" / "office" / "questions.ru.jsonl").unlink()
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         (["sweep", "serach"], "did you mean 'search'"),
+        (["sweep", "typo"], "sweeps.typo: no factor retreiver; there are"),
+        (["sweep", "none"], "fewer than two configurations can be: it has retriever and"),
         (["sweep", "one"], "1 configurations; 2 to 200"),
         (["sweep", "search", "--primary", "faithfulness"], "reads no ranking"),
         (["sweep", "search", "--limit", "5"], "a choice needs at least 2 on 10"),

@@ -110,6 +110,7 @@ def test_two_filters_turn_drafts_down_and_people_have_the_last_word(
         ({"keep": "yes", "passage_id": "p99"}, "no passage 'p99'"),
         ({"keep": "yes", "text": " "}, "without a question"),
         ({"keep": "no"}, "no draft is kept"),
+        ({}, "has no column keep; `ragbench draft` writes one"),
     ],
 )
 def test_a_review_is_refused_in_a_sentence(
@@ -169,6 +170,29 @@ def test_drafts_stand_beside_questions_pair_by_pair(
     save_run(office / "reports" / "two", "office")
     assert run(["draft", "--beside", "two"]) == 3
     assert "drafted questions and others" in capsys.readouterr().err
+    assert run(["draft", "--beside", "one", "--primary", "x"]) == 3
+    assert "no metric 'x'; there are hit_rate@1" in capsys.readouterr().err
+
+
+def test_a_run_without_rankings_has_no_pool_and_no_order(
+    office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"id": "q", "question": "?", "answer": "a", "reference": "a"}]
+    rb.score(rows, ["token_f1"]).save_frames(office / "reports" / "scored")
+    for line in (["draft", "--beside", "scored"], ["pool", "scored"]):
+        assert run(line) == 3
+        assert "scored has no page tier1_retrieval" in capsys.readouterr().err
+
+
+def test_what_is_judged_already_makes_no_pool(
+    office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = {"right": lambda question, k: retrieve_by_word(question, k)[-1:]}
+    rb.tier1(right, dataset="office", k=1, repeats=1, index_questions=0).save_frames(
+        office / "reports" / "right"
+    )
+    assert run(["pool", "right", "--sheet", "sheet.csv"]) == 4
+    assert "everything that was retrieved is judged" in capsys.readouterr().err
 
 
 def test_people_grade_a_pool_and_grades_become_labels_of_a_copy(
@@ -179,6 +203,9 @@ def test_people_grade_a_pool_and_grades_become_labels_of_a_copy(
     sheet = pd.read_csv(office / "sheet.csv", dtype=str, keep_default_na=False)
     # p0 and p1 of 24 questions less the answers of two, and the next of eleven more even names.
     assert len(sheet) == 24 * 2 - 2 + 11
+    for more, n in ((["--depth", "1"], 23 + 12), (["--limit", "2"], 1 + 1)):
+        assert run(["pool", "one", "--sheet", "few.csv", *more]) == 0
+        assert len(pd.read_csv(office / "few.csv")) == n
     assert sheet["question"][0] == "when does the library amber open?"
     sheet.loc[0, "grade"], sheet.loc[1, "grade"], sheet.loc[2, "grade"] = "3", "2", "1"
     sheet.to_csv(office / "sheet.csv", index=False)
@@ -193,6 +220,14 @@ def test_people_grade_a_pool_and_grades_become_labels_of_a_copy(
     sheet.to_csv(office / "sheet.csv", index=False)
     assert run(["pool", "one", "--take", "sheet.csv"]) == 3
     assert "none of 0, 1, 2, 3" in capsys.readouterr().err
+    # A grade of 0 is a grade, in a table of numbers too.
+    row = sheet.loc[3, ["question_id", "passage_id"]].to_dict() | {"grade": 0}
+    (office / "sheet.jsonl").write_text(json.dumps(row) + "\n")
+    assert run(["pool", "one", "--take", "sheet.jsonl", "--name", "graded"]) == 0
+    assert "1 grades, 0 of them relevant" in capsys.readouterr().out
+    sheet.drop(columns="grade").to_csv(office / "sheet.csv", index=False)
+    assert run(["pool", "one", "--take", "sheet.csv"]) == 3
+    assert "has no column grade; --sheet writes one" in capsys.readouterr().err
 
 
 def test_a_judge_grades_a_draw_of_a_pool_and_infap_reads_the_rest(
@@ -212,3 +247,17 @@ def test_a_judge_grades_a_draw_of_a_pool_and_infap_reads_the_rest(
     assert value == pytest.approx(1.0, abs=1e-3)
     assert run(["pool", "one"]) == 3
     assert "--sheet FILE for people" in capsys.readouterr().err
+    assert run(["draft", "office", "--judge", "script,script"]) == 3
+    assert "one model drafts" in capsys.readouterr().err
+
+
+def test_a_pair_that_a_judge_does_not_grade_stays_without_a_grade(
+    judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_run(judged / "reports" / "one", "office", k=2)
+    unusable = JUDGE.replace('"r", "rating": 3', '"r", "rating": 3 if "amber" in prompt else 9')
+    (judged / "scripted_judge.py").write_text(unusable)
+    assert run(["pool", "one", "--judge", "script", "--depth", "1", "--name", "part"]) == 0
+    captured = capsys.readouterr()
+    assert "24 grades, 24 of them relevant" in captured.out
+    assert "11 pairs stay without a grade" in captured.err

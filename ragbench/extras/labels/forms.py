@@ -11,10 +11,9 @@ import pandas as pd
 from ragbench.core.errors import BenchError
 
 COLUMNS = ["answer_id", "system", "question_id", "question", "answer", "contexts", "label", "notes"]
-MISSING = {"", "-", "–", "na", "n/a", "nan", "none", "null"}
 
 
-def make_form(frames: Path, limit: int | None, seed: int = 0) -> pd.DataFrame:
+def make_form(frames: Path, limit: int | None, seed: int) -> pd.DataFrame:
     """Return the answers of a page as a form: shuffled, evenly drawn, no mark filled in.
 
     frames: folder of a page's frames with answers.parquet and questions.parquet. Drawn evenly,
@@ -31,7 +30,7 @@ def make_form(frames: Path, limit: int | None, seed: int = 0) -> pd.DataFrame:
     first["contexts"] = ["\n\n".join(texts) for texts in first["contexts"]]
     form = first.assign(label="", notes="")[COLUMNS]
     shuffled = form.sample(frac=1, random_state=np.random.default_rng(seed))
-    return shuffled.head(limit).reset_index(drop=True) if limit else shuffled.reset_index(drop=True)
+    return shuffled[:limit].reset_index(drop=True)
 
 
 def read_form(path: Path) -> pd.DataFrame:
@@ -49,12 +48,10 @@ def read_form(path: Path) -> pd.DataFrame:
         raise BenchError(
             f"{path} has no column {', '.join(missing)}; `ragbench label` writes a form to fill in"
         )
-    cells = [row.get("label") for row in rows]
-    blank = [None if str(cell or "").strip().casefold() in MISSING else cell for cell in cells]
     return pd.DataFrame(
         {
             "system": [str(row["system"]) for row in rows],
             "question_id": [str(row["question_id"]) for row in rows],
-            "label": read_numbers(blank, "label"),
+            "label": read_numbers([row.get("label") for row in rows], "label"),
         }
     )

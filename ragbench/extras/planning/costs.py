@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.cli.options import split_list
 from ragbench.core.settings import GeneratorTable, Settings
-from ragbench.core.types import Hit, Reply, Retrieval, System
+from ragbench.core.types import Hit, Reply, Retrieval
 from ragbench.judge.own import ObjectJudge
 
 if TYPE_CHECKING:
@@ -87,14 +87,6 @@ class PlannedSystem:
             replies.append(Reply(answer, tuple(hits), 0.0))
         return replies
 
-    def describe(self) -> str:
-        """Say what the system is."""
-        return self.system.describe()
-
-    def close(self) -> None:
-        """Give back what it holds."""
-        self.system.close()
-
 
 def plan_samples(samples: Any, metrics: Any, *, judge: Any = None, **options: Any) -> list[Any]:
     """Say which models `ragbench.score` would ask about samples, and what that costs.
@@ -164,7 +156,7 @@ def measure_page(
         services["embedder"] = LOCAL
     with open_workbench(request, needs_systems="embedder" in services) as bench:
         hits = [Hit(row.passage_id, row.text) for row in bench.dataset.passages.itertuples()]
-        planned: dict[str, System] = {}
+        planned: dict[str, Any] = {}
         for number, (name, system) in enumerate(bench.systems.items()):
             # Each finds other passages, so that nothing is taken for asked twice.
             is_local = searches_here(name, bench.settings)

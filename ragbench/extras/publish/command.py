@@ -55,13 +55,14 @@ def main(
     finished = read_run(find_run(run, settings))
     check_folder(out)
     with replaced(out.absolute()) as beside:
+        for name in ("data", "tables"):
+            (beside / name).mkdir()
         copy_pages(finished.folder, beside, is_masked=mask_personal)
         for frame_file in sorted(finished.folder.glob("frames/*/*.parquet")):
             frame = pd.read_parquet(frame_file)
             name = f"{frame_file.parent.name}.{frame_file.stem}"
             if mask_personal:
                 frame = masked_frame(frame)
-            (beside / "data").mkdir(exist_ok=True)
             frame.to_parquet(beside / "data" / f"{name}.parquet")
             write_csv(beside / "data" / f"{name}.csv", frame, raw=raw_csv)
         for page in finished.estimates["page"].unique() if len(finished.estimates) else ():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
 
-from ragbench.core.language import Language, load_language
+from ragbench.core.language import load_language
 from ragbench.report.finished import Finished
 
 ENDS = ("difference", "low", "high")
@@ -53,7 +52,7 @@ def write_markdown(path: Path, run: Finished, gates: pd.DataFrame | None = None)
         primary = run.comparisons[run.comparisons["family"] == "primary"]
         lines += ["| page | metric | challenger | difference | verdict |", "|---|---|---|---|---|"]
         for row in primary.to_dict("records"):
-            value, low, high = (number_of(row[name]) for name in ENDS)
+            value, low, high = (row[name] for name in ENDS)
             cells = (row["page"], row["metric"], row["challenger"])
             difference = language.interval(value, low, high, signed=True)
             text = " | ".join(map(escape_cell, cells))
@@ -62,24 +61,13 @@ def write_markdown(path: Path, run: Finished, gates: pd.DataFrame | None = None)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def mean_text(row: dict[str, Any], language: Language) -> str:
-    """Write a mean with its interval."""
-    value, low, high = (number_of(row[name]) for name in ("value", "low", "high"))
-    return language.interval(value, low, high)
-
-
-def number_of(value: object) -> float:
-    """Return a number of the summary; NaN for null."""
-    return float("nan") if value is None else float(value)  # type: ignore[arg-type]
-
-
 def escape_cell(value: object) -> str:
     """Return a text that stays within its cell of a Markdown table, and is no HTML."""
     text = str(value).replace("|", "\\|").replace("\n", " ")
     return text.replace("<", "&lt;").replace(">", "&gt;")
 
 
-def write_csv(path: Path, frame: pd.DataFrame, *, raw: bool = False) -> None:
+def write_csv(path: Path, frame: pd.DataFrame, *, raw: bool) -> None:
     """Write a frame as CSV; a text that a spreadsheet would execute gets an apostrophe in front.
 
     raw: texts as they are.
@@ -87,7 +75,6 @@ def write_csv(path: Path, frame: pd.DataFrame, *, raw: bool = False) -> None:
     if not raw:
         texts = frame.select_dtypes(include=["object", "string"]).columns
         frame = frame.assign(**{str(name): frame[name].map(disarm) for name in texts})
-    path.parent.mkdir(parents=True, exist_ok=True)
     frame.to_csv(path, index=False)
 
 
@@ -104,7 +91,6 @@ def write_latex(path: Path, run: Finished, page: str) -> None:
     styled = table.style.format(escape="latex").hide(axis="index")
     styled = styled.format_index(escape="latex", axis="columns")
     text = styled.to_latex(hrules=True, caption=page.replace("_", " "), label=f"tab:{page}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace("−", "$-$"), encoding="utf-8")
 
 
@@ -121,7 +107,7 @@ def paper_table(run: Finished, page: str) -> pd.DataFrame:
         cells = {
             "metric": row["metric"],
             "system": row["system"],
-            "mean": mean_text(row, language),
+            "mean": language.interval(row["value"], row["low"], row["high"]),
             "difference": "",
             "p": "",
             "verdict": "",
@@ -129,9 +115,9 @@ def paper_table(run: Finished, page: str) -> pd.DataFrame:
         key = (row["metric"], row["system"])
         if len(compared) and key in compared.index:
             found = compared.loc[key]
-            value, low, high = (number_of(found[name]) for name in ENDS)
+            value, low, high = (found[name] for name in ENDS)
             cells["difference"] = language.interval(value, low, high, signed=True)
-            cells["p"] = language.p_value(number_of(found["p_adjusted"]))
+            cells["p"] = language.p_value(found["p_adjusted"])
             cells["verdict"] = found["word"]
         rows.append(cells)
     return pd.DataFrame(rows)

@@ -47,8 +47,7 @@ def hold_gate(name: str, gate: Gate, run: Finished, settings: Settings) -> list[
     least, greatest = ends_of(gate, settings)
     rows = []
     for row in chosen.to_dict("records"):
-        low, high = as_number(row[low_column]), as_number(row[high_column])
-        value = as_number(row[value_column])
+        value, low, high = row[value_column], row[low_column], row[high_column]
         total = row["n"] + row["n_unmeasured"]
         share_missing = row["n_unmeasured"] / total if total else 1.0
         rows.append(
@@ -171,11 +170,6 @@ def condition_text(gate: Gate, least: float, greatest: float) -> str:
     if math.isfinite(greatest):
         parts.append(f"<= {greatest:g}")
     return " and ".join(parts)
-
-
-def as_number(value: object) -> float:
-    """Return a number of the summary; NaN for null."""
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]
 
 
 def exit_code(gates: pd.DataFrame) -> int:

@@ -39,11 +39,11 @@ class Compared:
 def compare_runs(
     runs: Mapping[str, Finished],
     *,
-    baseline: str = "",
-    primary: str = "",
-    systems: Sequence[str] = (),
-    only_common: bool = False,
-    confidence: Confidence | None = None,
+    baseline: str,
+    primary: str,
+    systems: Sequence[str],
+    only_common: bool,
+    confidence: Confidence,
 ) -> Compared:
     """Compare runs on all metrics and systems that they share.
 
@@ -77,7 +77,6 @@ def compare_runs(
     if not shared:
         raise NotEnoughError(f"nothing that the runs share can be better: {', '.join(metrics)}")
     primaries = find_primaries(runs, shared, primary)
-    confidence = confidence or Confidence()
     others = [key for key in shared if key not in primaries]
     families = [
         compare_family(wide, names, first, keys, family, confidence)

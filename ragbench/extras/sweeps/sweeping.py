@@ -28,7 +28,6 @@ class Sweep:
     why it could not be measured.
     """
 
-    name: str
     metric: str
     choice: Choice
     configurations: pd.DataFrame
@@ -43,9 +42,8 @@ def list_configurations(name: str, settings: Settings) -> dict[str, dict[str, An
     Raises BenchError for a sweep that is not there, a factor that no system has, and too many.
     """
     if name not in settings.sweeps:
-        hint = suggest(name, settings.sweeps) if settings.sweeps else ""
         raise BenchError(
-            f"ragbench.toml has no [sweeps.{name}]{hint}; for example "
+            f"ragbench.toml has no [sweeps.{name}]{suggest(name, settings.sweeps)}; for example "
             '[sweeps.search] retriever = ["bm25", "dense", "hybrid"]'
         )
     factors = {
@@ -61,7 +59,7 @@ def list_configurations(name: str, settings: Settings) -> dict[str, dict[str, An
     for values in product(*factors.values()):
         chosen = dict(zip(factors, values, strict=True))
         parts = [f"{factor}={chosen[factor]}" for factor in varied]
-        configurations[", ".join(parts) or name] = chosen
+        configurations[", ".join(parts)] = chosen
     if not 2 <= len(configurations) <= MOST:
         raise BenchError(
             f"sweeps.{name} has {len(configurations)} configurations; 2 to {MOST} are compared"
@@ -88,11 +86,11 @@ def run_sweep(
     name: str,
     settings: Settings,
     *,
-    dataset: str = "",
-    metric: str = "",
-    limit: int | None = None,
-    k: int = 10,
-    confidence: Confidence | None = None,
+    dataset: str,
+    metric: str,
+    limit: int | None,
+    k: int,
+    confidence: Confidence,
 ) -> Sweep:
     """Measure every configuration on Tier 1 and choose the best on a metric (mrr without one)."""
     from ragbench.tiers import tier1_retrieval as tier
@@ -118,7 +116,7 @@ def run_sweep(
         scores = tier.measure(tier.complete_request(bench.request), bench).scores
     written = scores["metric"].iloc[0]
     wide = scores.pivot(index=["question_id", "unit"], columns="system", values="value")
-    wide = wide[[system for system in systems if system in wide.columns]]
+    wide = wide[list(systems)]
     empty = [system for system in wide.columns if wide[system].isna().all()]
     for system in empty:
         failed[system] = scores.loc[scores["system"] == system, "reason"].iloc[0]
@@ -130,12 +128,12 @@ def run_sweep(
         wide.index.get_level_values("unit").to_numpy(),
         lower_is_better=declared.better == "lower",
         bounds=declared.bounds,
-        confidence=confidence or Confidence(),
+        confidence=confidence,
     )
     table = choice.configurations.copy()
     factors = pd.DataFrame([configurations[each] for each in table["configuration"]])
     table = pd.concat([table, factors], axis=1)
-    return Sweep(name, written, choice, table, find_effects(table, factors), failed, len(wide))
+    return Sweep(written, choice, table, find_effects(table, factors), failed, len(wide))
 
 
 def find_effects(table: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:

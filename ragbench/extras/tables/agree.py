@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
 
 from ragbench.cli.options import Confidence, Draws, Json, Latex, Out, Seed, split_list
-from ragbench.cli.output import print_frame, say, write_json
+from ragbench.cli.output import print_frame, say, write_json, write_text
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.language import load_language
-
-MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "none", "null"}
 
 
 def main(
@@ -64,7 +62,7 @@ def main(
     if latex is not None:
         from ragbench.report.parts import Part
 
-        latex.write_text(Part(shown.set_index("raters")).to_latex("agreement"), encoding="utf-8")
+        write_text(latex, Part(shown.set_index("raters")).to_latex("agreement"))
     if out is not None:
         print(save_page(shown, sentence(table, measure, n_missing, ratings), out))
 
@@ -72,16 +70,13 @@ def main(
 def clean(ratings: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return the ratings with numbers as numbers and missing ones as NaN; and how many miss."""
 
-    def read_cell(cell: object) -> object:
-        if cell is None or (isinstance(cell, float) and cell != cell):
-            return None
-        text = str(cell).strip()
-        if text.casefold() in MISSING:
+    def read_cell(cell: Any) -> object:
+        if pd.isna(cell):
             return None
         try:
-            return float(text.replace(",", "."))
+            return float(cell.replace(",", "."))
         except ValueError:
-            return text
+            return cell
 
     cleaned = ratings.map(read_cell).astype(object)
     return cleaned, int(cleaned.isna().to_numpy().sum())

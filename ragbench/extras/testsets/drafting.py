@@ -79,7 +79,7 @@ class Drafts:
         return self.frame[self.frame["filter"] == ""].reset_index(drop=True)
 
 
-def choose_passages(dataset: Dataset, count: int, seed: int = 0) -> pd.DataFrame:
+def choose_passages(dataset: Dataset, count: int, seed: int) -> pd.DataFrame:
     """Return passages to draft from: evenly drawn, long enough, each text once."""
     passages = dataset.passages.drop_duplicates("text")
     is_long = passages["text"].map(lambda text: len(text.split()) >= LEAST_WORDS)

@@ -60,11 +60,10 @@ def main(
     request = about["request"]
     # The data of the run, in the run's language.
     language = language or request["language"]
-    pool = make_pool(folder, depth, limit)
-    n_all = len(pool)
+    pool = retrieved = make_pool(folder, depth, limit)
     if sample < 1:
-        pool = pool.sample(frac=sample, random_state=np.random.default_rng(seed))
-    say(f"{n_all} pairs of question and passage are retrieved and not judged")
+        pool = retrieved.sample(frac=sample, random_state=np.random.default_rng(seed))
+    say(f"{len(retrieved)} pairs of question and passage are retrieved and not judged")
     if sheet is not None:
         pool.assign(grade="")[SHEET].to_csv(sheet, index=False)
         print(f"{sheet}: {len(pool)} pairs; write 0 to 3 under grade")
@@ -79,7 +78,7 @@ def main(
             return
     base = read_base(request["dataset"], settings, language)
     target = settings.path(settings.data_folder) / (name or f"{base.name}-pooled")
-    write_labels(base, grades, pool if sample == 1 else make_pool(folder, depth, limit), target)
+    write_labels(base, grades, retrieved, target)
 
 
 def make_pool(folder: Path, depth: int, limit: int | None) -> pd.DataFrame:
@@ -147,8 +146,7 @@ def read_sheet(path: Path) -> pd.DataFrame:
     missing = [name for name in ("question_id", "passage_id", "grade") if name not in table.columns]
     if missing:
         raise BenchError(f"{path} has no column {', '.join(missing)}; --sheet writes one")
-    cells = [row.get("grade") or None for row in table.rows]
-    grades = read_numbers(cells, "grade")
+    grades = read_numbers([row.get("grade") for row in table.rows], "grade")
     odd = grades[~np.isnan(grades) & ~np.isin(grades, (0, 1, 2, 3))]
     if len(odd):
         raise BenchError(f"{path}: the grade {odd[0]:g} is none of 0, 1, 2, 3")
