@@ -30,8 +30,6 @@ __all__ = ["find_metric", *sorted(CATALOGUE)]
 
 def __getattr__(name: str) -> Any:
     """Return a metric by another name that it goes by: `ragbench.metrics.rouge_l`."""
-    if name.startswith("_"):
-        raise AttributeError(name)
     try:
         return find_metric(name)
     except ValueError as error:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
@@ -92,8 +91,6 @@ async def context_precision(
     if strategy == "auto" and reference and reference.strip():
         basis = "reference"
     text = reference if basis == "reference" else answer
-    if strategy == "auto" and text is None:
-        raise Unmeasured("missing_field", "the sample has no reference and no answer")
     check_inputs(judge, question=question, contexts=contexts, **{basis: text})
     requests = [judge_passage(judge, question, text or "", passage) for passage in contexts]
     replies = await ask_all(*requests)

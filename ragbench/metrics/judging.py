@@ -245,13 +245,6 @@ class AskOnce:
         self.most = most
         self._replies: dict[Any, asyncio.Future[Any]] = {}
 
-    async def __aenter__(self) -> Self:
-        await self.judge.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.judge.__aexit__(*error)
-
     async def ask(self, prompt: Prompt[Shape], *, repeat: int = 0, **values: Texts) -> Shape:
         """See `Judge`."""
         whole = json.dumps(values, ensure_ascii=False, sort_keys=True).encode()

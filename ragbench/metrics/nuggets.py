@@ -18,7 +18,6 @@ from ragbench.metrics.judging import (
     Lower,
     Prompt,
     ask_all,
-    check_inputs,
     check_option,
     empty_answer,
 )
@@ -120,7 +119,6 @@ async def nugget_score(
         raise Unmeasured("empty_input", f"no nugget counts with over={over}")
     if not answer.strip():
         return empty_answer()
-    check_inputs(judge, answer=answer)
     texts = list(nuggets)
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
     graded = await ask_all(

@@ -77,8 +77,6 @@ def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
 
 def number_values(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """Return the number of each value of a column, and the values."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy(), column.cat.categories
     codes, values = pd.factorize(column)
     return codes, pd.Index(values)
 

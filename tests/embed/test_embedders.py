@@ -14,6 +14,7 @@ from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
 from ragbench.embed import TextEmbedder, open_embedder
 from ragbench.store import Store
+from tests.llm.chat_server import Raw, serving
 
 TEXTS = ["red", "green", "blue light"]
 
@@ -104,6 +105,8 @@ def test_models_of_this_machine_are_constant(store: Store) -> None:
         ([[1.0, float("nan")], [1.0, 0.0]], "1 of 2 texts"),
         ([[1.0, 2.0], [1.0]], "no table of numbers"),
         ("text", "no table of numbers"),
+        ([1.0, 2.0], r"shape \(2,\) for 2 texts"),
+        ([[], []], r"shape \(2, 0\) for 2 texts"),
     ],
 )
 def test_what_is_no_vector_is_refused_with_counts(returned: Any, message: str) -> None:
@@ -145,6 +148,17 @@ def test_navec_tells_russian_texts_apart() -> None:
     assert not embedder.is_stand_in
     vectors = embedder.embed(["кошка спит", "кот дре\u0301млет", "расписание ъыьэ поездов"])
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+    # Unknown words count for nothing, and a text of them is alone in the last number.
+    assert embedder.embed(["ъыьэ"])[0][-1] == 1.0
+    compound, parts = embedder.embed(["кошка-мышка", "Кошка, мышка!"])
+    assert compound == pytest.approx(parts, abs=1e-6)
+    with_dots, without = embedder.embed(["чёрный", "черный"])
+    assert with_dots == pytest.approx(without, abs=1e-6)
+    assert embedder.embed(["рёр"])[0][-1] == 0.0, "a word that Navec knows by ё alone"
+    # What all texts of a corpus share is taken out: of a single one, everything.
+    fitted = open_embedder("navec", Settings(), corpus=["кошка спит", " "])
+    assert fitted.embed(["кошка спит"])[0][-1] == 1.0
+    assert fitted.model != embedder.model
 
 
 def test_a_model_of_a_folder_is_loaded_without_a_hub(tmp_path: Path, store: Store) -> None:
@@ -167,6 +181,72 @@ def test_a_model_of_a_folder_is_loaded_without_a_hub(tmp_path: Path, store: Stor
     assert embedder.describe() == "own-model"
     with pytest.raises(BenchError, match="no vectors of tokens"):
         embedder.tokens(["library"])
+    prefixed = Settings.model_validate(
+        {"embedders": {"mine": {**table, "query_prefix": "parking "}}}
+    )
+    with_prefix = open_embedder("mine", prefixed, store=store)
+    assert with_prefix.embed(["library"], "query")[0] == pytest.approx([0, 0.5**0.5, 0, 0.5**0.5])
+    assert with_prefix.embed(["library"])[0] == pytest.approx([0, 1, 0, 0])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BenchError, match=r"the model in .*empty cannot be loaded"):
+        open_embedder(str(tmp_path / "empty"), Settings()).embed(["a"])
+
+
+def test_tokens_have_vectors_without_those_of_the_ends(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "library", "opens", "parking"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.BertConfig(vocab_size=7, intermediate_size=8, **sizes)
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    embedder = open_embedder(str(tmp_path), Settings())
+    two, one = embedder.tokens(["library opens", "parking"])
+    assert (two.shape, one.shape) == ((2, 8), (1, 8))
+    assert embedder.tokens(["parking"])[0] == pytest.approx(one, abs=1e-5)
+    with pytest.raises(BenchError, match="hashing gives no vectors of tokens"):
+        open_embedder("hashing", Settings()).tokens(["a"])
+
+
+def test_a_model_behind_an_endpoint_is_asked_with_its_prefixes() -> None:
+    def answer(body: dict[str, Any], number: int) -> Raw:
+        rows = [{"embedding": vector} for vector in by_length(body["input"])]
+        return Raw({"data": rows})
+
+    with serving(answer) as server:
+        table = {"kind": "openai", "base_url": server.url, "model": "m", "dimensions": 2}
+        table |= {"query_prefix": "q: ", "passage_prefix": "p: ", "batch": 2}
+        embedder = open_embedder("far", Settings.model_validate({"embedders": {"far": table}}))
+        vectors = embedder.embed(["abc", "de", "abc", "f"])
+        embedder.embed(["abc"], "query")
+    assert vectors[0] == pytest.approx([6 / np.sqrt(37), 1 / np.sqrt(37)])
+    bodies = [request.body for request in server.requests]
+    assert [body["input"] for body in bodies] == [["p: abc", "p: de"], ["p: f"], ["q: abc"]]
+    assert {body["dimensions"] for body in bodies} == {2}
+    assert embedder.describe() == "m"
+
+
+def test_of_many_texts_some_are_fitted_the_same_in_any_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ragbench.embed.hashing.MOST_FITTED", 4)
+    corpus = ["alpha one", "beta two", "gamma three", "delta four", "epsilon five"]
+    first, second = (
+        open_embedder("hashing", Settings(), corpus=texts) for texts in (corpus, corpus[::-1])
+    )
+    assert first.model == second.model
+    assert np.array_equal(first.embed(corpus), second.embed(corpus))
+    assert first.embed(corpus).shape == (5, 5), "an axis a text that is fitted, and the last one"
+    few = open_embedder("hashing", Settings(), corpus=["a b", "a b", " ", "c d"])
+    assert (few.model, few.embed(["x"]).shape) == ("hashing", (1, 257))
+
+
+def test_an_embedder_of_ours_stays_what_it_is() -> None:
+    embedder = open_embedder("hashing", Settings())
+    assert open_embedder(embedder, Settings()) is embedder
+    assert open_embedder(by_length, Settings()).name == "by_length"
+    vectors, milliseconds = embedder.embed_timed([])
+    assert (vectors.shape, milliseconds.shape) == ((0, 0), (0,))
 
 
 @pytest.mark.parametrize(
@@ -181,6 +261,13 @@ def test_an_embedder_that_is_not_here_is_named(name: str, message: str) -> None:
     settings = Settings.model_validate({"embedders": {"bge": table}})
     with pytest.raises(BenchError, match=message):
         open_embedder(name, settings)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragbench.embed.opening.find_spec", lambda package: None)
+    assert open_embedder("auto", Settings(), "ru").is_stand_in
+    with pytest.raises(BenchError, match=r"natasha is not installed: pip install ragbench"):
+        open_embedder("navec", Settings())
 
 
 def test_an_object_without_a_known_method_is_refused() -> None:

@@ -91,6 +91,14 @@ def test_copies_are_neighbours_at_a_distance_of_0() -> None:
     assert Space(far).outliers(1)[0].tolist() == [20]
 
 
+def test_a_single_vector_has_no_distances() -> None:
+    space = Space([[1.0, 2.0]])
+    assert np.isnan(space.pair_means).all()
+    assert np.isnan(space.pair_squares).all()
+    for rows, distances in (space.closest(1), space.outliers(1)):
+        assert (len(rows), len(distances)) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("vectors", "options", "message"),
     [
@@ -191,8 +199,25 @@ def test_topics_are_numbered_by_size_with_what_was_retrieved_for_each() -> None:
     assert coverage.topic_ids.tolist() == [0, 0, 0, 1, 1]
     assert coverage.summary()["avg_chunks_per_topic"] == 1.5
     assert max(coverage.silhouettes, key=lambda number: coverage.silhouettes[number]) == 2
-    with pytest.raises(ValueError, match="n_topics = 6"):
-        topic_coverage(vectors, retrieved, list("abcde"), n_topics=6)
+    for wrong in (0, 6):
+        with pytest.raises(ValueError, match=f"n_topics = {wrong}; it goes from 1 to 5"):
+            topic_coverage(vectors, retrieved, list("abcde"), n_topics=wrong)
+    for wrong_vectors in ([], vectors[:4], [1.0] * 5):
+        with pytest.raises(ValueError, match="for 5 questions"):
+            topic_coverage(wrong_vectors, retrieved, list("abcde"))
+    assert topic_coverage(vectors, retrieved, list("abcde"), n_topics=1).summary()["n_topics"] == 1
+    without = topic_coverage(vectors, retrieved.drop(columns="url"), list("abcde"))
+    assert without.topics["unique_urls"].tolist() == [0, 0]
+
+
+def test_of_many_questions_some_tell_the_number_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragbench.metrics.sources.MOST_COMPARED", 6)
+    vectors = [[9 * (number % 2), 0.1 * number] for number in range(20)]
+    names = [str(number) for number in range(20)]
+    retrieved = pd.DataFrame({"question_id": names, "passage_id": names})
+    coverage = topic_coverage(vectors, retrieved, names)
+    assert set(coverage.silhouettes) == {2, 3, 4, 5}
+    assert coverage.topics["question_count"].tolist() == [10, 10]
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ UNMEASURED: list[tuple[str, tuple[Any, ...]]] = [
     ("response_exact_match_rate", (["a"],)),
     ("response_semantic_consistency", (["a"], embedder)),
     ("context_preservation", (["a"], embedder)),
+    ("context_preservation", ([], embedder)),
     ("min_pairwise_distance", ([[1.0, 2.0]],)),
     ("accuracy", ([], [])),
     ("decision_precision", decided(fn=2)),
@@ -226,8 +227,9 @@ def test_vectors_are_asked_for_once_for_equal_texts_and_checked() -> None:
     values = find_metric("semantic_similarity")(["a", "", "b"], ["b", "b", ["a", "b"]], count)
     assert values == pytest.approx([0.96, 0.0, 1.0])
     assert asked == [["b", "a"]]
-    with pytest.raises(ValueError, match="should return a finite vector each"):
-        find_metric("dot_similarity")("a", "b", lambda texts: [[NAN]] * len(texts))
+    for wrong in ([[NAN], [1.0]], [[1.0]], [1.0, 2.0]):
+        with pytest.raises(ValueError, match="should return a finite vector each"):
+            find_metric("dot_similarity")("a", "b", lambda texts, wrong=wrong: wrong)
     with pytest.raises(ValueError, match="texts need an embedder"):
         find_metric("answer_consistency")(["a", "b"])
     with pytest.raises(ValueError, match="needs vectors of tokens"):

@@ -33,6 +33,7 @@ INSERT INTO help.broken VALUES (1, 'x', '[1,0]'), (2, 'x', '[0,0]'), (3, 'x', NU
 CREATE VIEW help.endless AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
     SELECT id, repeat('word ', 100) AS body FROM n;
 CREATE TABLE help.no_key (body text);
+CREATE TABLE help.numbers (id integer PRIMARY KEY, n integer);
 CREATE TABLE help.langchain_pg_embedding (id varchar PRIMARY KEY, collection_id uuid,
     embedding vector, document varchar, cmetadata jsonb);
 INSERT INTO help.langchain_pg_embedding VALUES
@@ -177,6 +178,23 @@ def test_nobody_waits_for_a_view_without_end() -> None:
         assert len(database.read_dataset(limit=20).passages) == 20
 
 
+def test_a_table_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragbench.store.own.MOST_ROWS", 4)
+    with open_tables() as database:
+        assert len(database.read_dataset().passages) == 3
+        monkeypatch.setattr("ragbench.store.own.MOST_ROWS", 3)
+        with pytest.raises(BenchError, match="kb_fragments has more than 3 rows; name a view"):
+            database.read_dataset()
+
+
+def test_vectors_of_questions_need_their_column() -> None:
+    with (
+        open_tables(**{**QUESTIONS, "question_vector": ""}) as database,
+        pytest.raises(BenchError, match=r"question_vector = …, or set embedder in \[retrievers"),
+    ):
+        database.read_question_vectors()
+
+
 def test_what_is_read_is_bounded() -> None:
     with open_tables() as database, database._reading("looking", 10) as connection:
         names = ("transaction_read_only", "temp_file_limit", "statement_timeout")
@@ -200,6 +218,8 @@ def test_what_is_read_cannot_be_written() -> None:
         ({"text": "body"}, "not in the table kb_fragments; did you mean 'body_text'"),
         ({"text": ""}, 'text = "body_text"'),
         ({"passages": "no_key", "text": "body", "url": "", "vector": ""}, 'passage_id = "…"'),
+        ({"passages": "numbers", "text": "", "url": "", "vector": ""}, 'text = "…"; it has id, n'),
+        ({"vector": ""}, "name the column of vectors: vector = …$"),
         ({"vector": "page"}, "a column of vector or halfvec is expected"),
         ({"schema": "ragbench"}, "ragbench's own"),
         ({"url_variable": "TEST_NOT_SET"}, "TEST_NOT_SET is not set"),

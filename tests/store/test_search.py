@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import psycopg
 import pytest
 
 from ragbench.core.errors import BenchError
@@ -68,18 +71,34 @@ def test_indexes_are_compared_by_time_and_recall(store: Store) -> None:
     assert recall["hnsw"] > 0.9
     assert recall["ivfflat"] < 1.0  # one list of ten is looked at
     assert (frame["latency_ms"] > 0).all()
-    assert frame["options"].tolist()[2] == "lists = 10, probes = 1"
+    assert frame["options"].tolist() == [
+        "",
+        "m = 16, ef_construction = 64, ef_search = 40",
+        "lists = 10, probes = 1",
+    ]
+    assert frame["n"].tolist() == [20, 20, 20]
 
 
-def test_wide_vectors_are_indexed_in_half_precision(store: Store) -> None:
-    vectors = random_vectors(20, 2_500, seed=5)
+def test_an_index_says_what_is_searched_and_how_it_is_made() -> None:
+    hnsw = Index("hnsw", m=8, ef_construction=32, ef_search=80)
+    assert hnsw.describe() == "HNSW in PostgreSQL (m = 8, ef_search = 80)"
+    assert Index("ivfflat", probes=3).describe() == "IVFFlat in PostgreSQL (probes = 3)"
+    assert Index("exact").describe() == "exact search in PostgreSQL"
+    # pgvector's advice: a list for a thousand rows, and ten at least.
+    for rows, lists in ((9_999, 10), (10_999, 10), (11_000, 11)):
+        assert Index("ivfflat").build_options(rows) == f"lists = {lists}"
+
+
+@pytest.mark.parametrize("width", [2_000, 2_001, 4_000])
+def test_wide_vectors_are_indexed_in_half_precision(store: Store, width: int) -> None:
+    vectors = random_vectors(20, width, seed=5)
     found = store.nearest(store.build_index(vectors, Index("hnsw")), vectors[:3], 1)
     assert found.positions.ravel().tolist() == [0, 1, 2]
 
 
 def test_vectors_too_wide_for_an_index_are_refused_with_the_way_out(store: Store) -> None:
-    with pytest.raises(BenchError, match='these have 4100; write index = "exact"'):
-        store.build_index(random_vectors(2, 4_100, seed=6), Index("hnsw"))
+    with pytest.raises(BenchError, match='these have 4001; write index = "exact"'):
+        store.build_index(random_vectors(2, 4_001, seed=6), Index("hnsw"))
 
 
 def test_vectors_are_kept_by_model_and_text(store: Store) -> None:
@@ -112,12 +131,29 @@ def test_all_connections_taken_is_a_sentence_in_time(database_url: str) -> None:
         store.read_vectors("a model", ["x"])
 
 
+def test_a_server_that_does_not_answer_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    connects = []
+
+    def refuse(*given: Any, **options: Any) -> None:
+        connects.append(given)
+        raise psycopg.OperationalError("connection refused")
+
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with (
+        Store(url="postgresql://u@127.0.0.1:1/d") as store,
+        pytest.raises(BenchError, match="PostgreSQL says: connection refused"),
+    ):
+        store.read_vectors("a model", ["x"])
+    assert len(connects) == 2
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [
         ("mysql://u:secret-password@h/d", "no address of a PostgreSQL database"),
         ("postgresql://u:secret-password@h", "no address of a PostgreSQL database"),
         ("http//u:secret-password", "is no address"),
+        ("postgresql://u:secret-password@h:port/d", "is no address"),
         ("postgresql://u:secret-password@127.0.0.1:1/d?connect_timeout=2", "PostgreSQL says"),
     ],
 )

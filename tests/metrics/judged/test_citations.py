@@ -52,6 +52,7 @@ def score(label: str, answer: str, grade: Callable[[str, set[int]], str]) -> Any
         ("End [7]. Again [1][1] 【2】.", [("End.", (0,)), ("Again.", (1, 2))]),
         ("Far [7-9]. Both [4–999].", [("Far.", (0,)), ("Both.", (4, 5, 0))]),
         ("[1]", []),
+        ("A. Smith came [1].", [("A. Smith came.", (1,))]),
     ],
 )
 def test_a_mark_belongs_to_its_sentence(answer: str, expected: Any) -> None:

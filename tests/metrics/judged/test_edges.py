@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ SAMPLE = {
     "reference": "T one. T two.",
     "contexts": ("Context.",),
 }
+LABELLED = {"context_ids": ("a",), "reference_context_ids": (("a",),)}
 RATINGS = ("answer_correctness_rating", "e2e_score", "answer_relevance", "faithfulness_rating")
 BY_CLAIMS = ("faithfulness", "hallucination", "noise_sensitivity", "claim_hallucination")
 
@@ -75,6 +77,59 @@ def test_where_the_answer_itself_is_judged_an_empty_one_is_unmeasured(label: str
     assert (math.isnan(score.value), score.status) == (True, "empty_input")
 
 
+# Of each metric with a judge what it gives where one of its fields is blank, or a context is an
+# image: a value without a call, empty (unmeasured without a call), asks; "." is not read.
+BLANK = """
+                          question  answer  reference  contexts  image
+answer_accuracy           empty     0.0     empty      .         .
+answer_correctness        asks      0.0     empty      .         .
+answer_correctness_rating empty     1.0     empty      .         .
+answer_relevance          empty     empty   .          .         .
+aspect_critique           asks      empty   asks       asks      empty
+citation_quality          .         empty   .          empty     empty
+citation_support          .         empty   .          empty     empty
+claim_hallucination       empty     empty   empty      empty     empty
+claim_recall              empty     .       empty      empty     empty
+context_entity_recall     .         .       empty      empty     empty
+context_precision         empty     asks    asks       empty     empty
+context_recall            empty     .       empty      empty     empty
+context_relevance         empty     .       .          empty     empty
+context_utilization       empty     0.0     empty      empty     empty
+e2e_score                 empty     1.0     empty      .         .
+factual_correctness       asks      0.0     empty      .         .
+faithfulness              empty     empty   .          empty     empty
+faithfulness_rating       empty     empty   .          empty     empty
+hallucination             empty     empty   .          empty     empty
+noise_sensitivity         empty     empty   empty      empty     empty
+nugget_score              asks      0.0     .          .         .
+relevance_grade           empty     .       .          empty     empty
+response_groundedness     .         empty   .          empty     empty
+response_relevancy        empty     empty   .          .         .
+rubrics_score             asks      empty   asks       asks      empty
+self_knowledge            empty     empty   empty      empty     empty
+show_decision             empty     0.0     .          asks      empty
+simple_criteria           asks      empty   asks       asks      empty
+"""
+
+
+@pytest.mark.parametrize("line", BLANK.strip().splitlines()[1:], ids=lambda line: line.split()[0])
+def test_of_what_is_blank_nobody_is_asked(line: str) -> None:
+    label, *expected = line.split()
+    everything = {**SAMPLE, "nuggets": {"fact": "vital"}, "rubric": {1: "bad", 2: "good"}}
+    blank = {"question": " ", "answer": " ", "reference": " ", "contexts": (" ",)}
+    given = [*blank.items(), ("contexts", ("data:image/png;base64,AA",))]
+    for (name, value), outcome in zip(given, expected, strict=True):
+        if outcome == ".":
+            assert name not in find_metric(label).parameters or name == "contexts"
+            continue
+        judge = ScriptedJudge()
+        judge.scripts = defaultdict(lambda: "timeout")
+        fields = {**everything, name: value}
+        score = measure(label, judge, embedder=ScriptedEmbedder({}), **fields)
+        found = "empty" if score.status == "empty_input" else str(score.value)
+        assert ("asks" if judge.calls else found) == outcome, name
+
+
 @pytest.mark.parametrize(
     ("label", "service"), [("faithfulness", "judge"), ("response_relevancy", "embedder")]
 )
@@ -102,6 +157,12 @@ def test_a_metric_says_what_it_is_measured_with(label: str, service: str) -> Non
         ("nugget_score(over=vital)", {"nuggets": {"a": "okay"}}, "empty_input"),
         ("goal_reached", {"messages": ()}, "empty_input"),
         ("context_recall_by_label", {"context_ids": ("a",)}, "missing_field"),
+        ("context_recall_by_label(by=text)", {"reference_contexts": None}, "missing_field"),
+        ("context_recall_by_label", {**LABELLED, "context_ids": ("",)}, "missing_field"),
+        ("context_recall_by_label", {**LABELLED, "context_ids": ()}, "empty_input"),
+        ("context_precision_by_label", {**LABELLED, "reference_context_ids": ()}, "empty_input"),
+        ("citation_support", {"answer": "…"}, "empty_decomposition"),
+        ("context_precision(strategy=reference)", {"answer": None, "reference": ""}, "empty_input"),
     ],
 )
 def test_fields_that_are_missing_or_empty(label: str, changed: Any, status: str) -> None:
@@ -120,6 +181,38 @@ def test_of_a_reference_without_claims_all_contexts_are_irrelevant() -> None:
     judge = holding({SAMPLE["answer"]: "p", SAMPLE["reference"]: ""}, {"Context.": "p"})
     assert measure("noise_sensitivity", judge, **SAMPLE).value == 0.0
     assert measure("noise_sensitivity(mode=irrelevant)", judge, **SAMPLE).value == 1.0
+
+
+def test_what_no_context_supports_cannot_be_used() -> None:
+    judge = holding({SAMPLE["reference"]: "pq"}, {SAMPLE["answer"]: "p"})
+    score = measure("context_utilization", judge, **SAMPLE)
+    assert (score.status, "no context supports" in score.reason) == ("empty_input", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "label", "status"),
+    [
+        ([1], [], "factual_correctness", "empty_decomposition"),
+        ([], [1], "factual_correctness", "empty_decomposition"),
+        ([1], [], "factual_correctness(mode=precision)", "ok"),
+        ([], [1], "factual_correctness(mode=recall)", "ok"),
+    ],
+)
+def test_a_side_without_claims(answer: Any, reference: Any, label: str, status: str) -> None:
+    assert measure(label, judge_of(answer, reference), **SAMPLE).status == status
+
+
+def test_a_passage_without_text_is_useless_and_not_asked_about() -> None:
+    two = {**SAMPLE, "contexts": (" ", "Two.")}
+    judge = ScriptedJudge(
+        context_precision={"reason": "", "verdict": "useful"},
+        relevance={"reason": "", "rating": 3},
+        citation_support={"reason": "", "verdict": "full"},
+    )
+    assert measure("context_precision", judge, **two).value == 0.5
+    assert measure("relevance_grade", judge, **two).value == 0.5
+    score = measure("citation_support", judge, **{**two, "answer": "So [1]. And so [2]."})
+    assert (score.value, len(judge.calls)) == (0.5, 3)
 
 
 def test_no_questions_made_from_the_answer() -> None:
