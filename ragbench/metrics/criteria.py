@@ -448,6 +448,8 @@ def name_criterion(question: str) -> str:
 def read_rubric(rubric: Mapping[Any, str]) -> dict[int, str]:
     """Return the criteria by level, rising; "3" is a level as 3 is."""
     criteria: dict[int, str] = {}
+    if not isinstance(rubric, Mapping):
+        raise BenchError(f"rubrics_score: the rubric is {rubric!r}; give {{level: criteria}}")
     for key, text in rubric.items():
         if isinstance(key, bool) or not re.fullmatch(r"\s*-?\d+\s*", str(key)):
             raise BenchError(f"rubrics_score: the level {key!r} is no whole number")

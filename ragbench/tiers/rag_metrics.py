@@ -36,6 +36,7 @@ USUAL = (
     "answer_correctness",
     "semantic_similarity",
     "response_groundedness",
+    "rubrics_score",
     "faithfulness_rating",
     "answer_relevance",
     "answer_correctness_rating",
@@ -98,7 +99,9 @@ def measure(
     samples = choose_samples(request, samples)
     names = (embedder, request.embedder, settings.embedder, settings.embedders)
     chosen = choose_metrics(request, samples, metrics, has_embedder=any(map(bool, names)))
-    corpus = [passage.text for sample in samples for passage in sample.contexts or ()]
+    texts = [passage.text for sample in samples for passage in sample.contexts or ()]
+    texts = [text for text in texts if text]
+    texts = texts or [text for sample in samples for text in sample.references]
     with open_store(settings, chosen) as store:
         services = open_services(
             request,
@@ -107,7 +110,7 @@ def measure(
             language,
             judge=judge,
             embedder=embedder,
-            corpus=[text for text in dict.fromkeys(corpus) if text] or reference_texts(samples),
+            corpus=list(dict.fromkeys(texts)),
             store=store,
         )
         scored = score_samples(
@@ -226,11 +229,6 @@ def usual_primary(metrics: Sequence[Metric], services: Services) -> str:
     return labels[0]
 
 
-def reference_texts(samples: Sequence[Sample]) -> list[str]:
-    """Return all right answers, each once."""
-    return list(dict.fromkeys(text for sample in samples for text in sample.references))
-
-
 def question_frame(samples: Sequence[Sample]) -> pd.DataFrame:
     """Return the questions of the samples, each once, as `ragbench.core.frames.QUESTIONS`."""
     rows: dict[str, tuple] = {}
@@ -296,6 +294,7 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
                 cluster=known.get("unit", ""),
                 language=known.get("language") or dataset.language,
                 labels=labels.get(row["answer_id"], {}),
+                rubric=row["rubric"],
             )
         )
     return samples

@@ -36,6 +36,8 @@ METRICS = (
     "faithfulness_rating",
     "answer_relevance",
     "answer_correctness_rating",
+    "hallucination",
+    "semantic_similarity",
     "rouge1_f",
     "rouge2_f",
     "rougeL_f",

@@ -51,6 +51,7 @@ from ragbench.tiers.tier2_generation import (
 METRICS = (
     "e2e_score",
     "faithfulness_rating",
+    "hallucination",
     "semantic_similarity",
     "dot_similarity",
     "euclidean_distance",

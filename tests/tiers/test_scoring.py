@@ -16,6 +16,7 @@ from ragbench.core import metric
 from ragbench.core.errors import BenchError
 from ragbench.judge import Panel
 from ragbench.tiers import scoring
+from ragbench.tiers.rag_metrics import USUAL
 from tests.tiers.answered import Dead, Scripted, counts, means, page_text
 
 FEW = {"draws": 200}
@@ -168,6 +169,16 @@ def test_answers_of_a_data_set_go_by_its_name(project: Path) -> None:
     result = rb.rag_metrics(metrics="token_f1, context_recall_by_label", limit=5, **FEW)
     assert result.about.dataset == "campus"
     assert counts(result, "answers", "token_f1") == (5, 0)
+
+
+def test_all_usual_metrics_are_measured_on_the_answers_of_the_sample_data(project: Path) -> None:
+    result = rb.rag_metrics(embedder="hashing", judges="lexical", limit=5, language="ru", **FEW)
+    assert list(result.estimates["metric"]) == list(USUAL)
+    of_rubrics = result.scores.set_index("metric").loc["rubrics_score"]
+    assert set(of_rubrics["value"]) <= {0, 0.25, 0.5, 0.75, 1}
+    assert of_rubrics["explanation"].str.startswith("Уровень").all()
+    # Who wants the same BLEU elsewhere is told how it was computed.
+    assert "bleu: sacrebleu nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp" in page_text(result)
 
 
 def test_without_a_judge_the_answer_is_by_a_metric_that_needs_none() -> None:
