@@ -7,6 +7,8 @@ from typing import Any
 import pandas as pd
 
 from ragbench.core.language import mark
+from ragbench.core.metric import parse_label
+from ragbench.metrics.overlap import signature
 from ragbench.report.figures import colour, new_figure
 from ragbench.report.parts import Part
 
@@ -159,7 +161,10 @@ def method(result: Any) -> Part:
         "What a judge did not answer in a usable form is asked for once more, and is then "
         "unmeasured: it counts neither as good nor as bad."
     )
-    return comparison.method(result, asked, judged)
+    labels = map(parse_label, result.request.metrics)
+    signatures = {label.label: signature(label.name, **label.options) for label in labels}
+    signed = ", ".join(f"{label}: sacrebleu {text}" for label, text in signatures.items() if text)
+    return comparison.method(result, asked, judged, signed)
 
 
 # What a page of answers does not show, by its name.

@@ -21,7 +21,7 @@ from ragbench.metrics import (
     rougeL_f,
     token_f1,
 )
-from ragbench.metrics.overlap import CORPUS, bleu_signature, chrf_signature
+from ragbench.metrics.overlap import CORPUS, signature
 from ragbench.metrics.texts import fold, mixed_words, plain, runs, stems, words
 
 ROUGE = (rouge1_f, rouge2_f, rougeL_f)
@@ -86,9 +86,9 @@ def test_bleu_and_chrf_are_those_of_sacrebleu() -> None:
         pairs = list(zip(answers, references, strict=True))
         expected = [scorer.sentence_score(answer, [text]).score for answer, text in pairs]
         np.testing.assert_allclose(bleu(answers, references, **options), expected, atol=1e-9)
-    assert bleu_signature().startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
-    assert "eff:no" in bleu_signature("corpus_bleu")
-    assert "nw:2" in chrf_signature(words=2)
+    assert signature("bleu").startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
+    assert "eff:no" in signature("corpus_bleu")
+    assert "nw:2" in signature("chrf", words=2)
     expected = [
         sacrebleu.sentence_chrf(*pair).score
         for pair in zip(answers, [[r] for r in references], strict=True)
