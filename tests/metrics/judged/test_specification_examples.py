@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragbench.metrics import find_metric
 from tests.metrics.judged.scripted import (
     ScriptedEmbedder,
     ScriptedJudge,
@@ -260,7 +261,10 @@ def test_the_table_of_levels(level: int, expected: float) -> None:
     assert measure("rubrics_score", judge, **LEVELS).value == expected
 
 
-ENTANGLED = "Квантовая запутанность — это явление, при котором частицы становятся взаимосвязанными."
+ENTANGLED = (
+    "Квантовая запутанность — это явление, при котором частицы становятся взаимосвязанными. Она "
+    "применяется в квантовых вычислениях и криптографии."
+)
 
 
 @pytest.mark.parametrize(
@@ -362,6 +366,43 @@ def test_correctness_of_answers(
     score = measure(label, judge, embedder=ScriptedEmbedder(vectors), **sample)
     assert score.value == pytest.approx(expected, abs=1e-6)
     assert allowed[0] <= score.value <= allowed[1]
+
+
+@pytest.mark.parametrize(
+    ("label", "answer", "reference", "cosine", "expected"),
+    [
+        (
+            "semantic_similarity",
+            "Машинное обучение - это раздел искусственного интеллекта.",
+            "ML - это ветвь ИИ, позволяющая системам учиться на данных.",
+            0.75,
+            0.75,
+        ),
+        (
+            "semantic_similarity",
+            "Сегодня погода солнечная и тёплая.",
+            "Квантовые компьютеры используют кубиты для вычислений.",
+            0.1,
+            0.1,
+        ),
+        *[
+            (
+                "semantic_similarity(threshold=0.8)",
+                "Python - язык программирования для веб-разработки.",
+                "Python - универсальный язык программирования для веб-приложений.",
+                cosine,
+                expected,
+            )
+            for cosine, expected in [(0.8, 1.0), (0.79, 0.0)]
+        ],
+    ],
+)
+def test_likeness_of_answers(
+    label: str, answer: str, reference: str, cosine: float, expected: float
+) -> None:
+    embedder = ScriptedEmbedder({answer: (1, 0), reference: (cosine, (1 - cosine**2) ** 0.5)})
+    value = find_metric(label)(answer, reference, embedder)
+    assert value == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("answer", ["Эйфелева башня", "  эйфелева\n БАШНЯ "])
