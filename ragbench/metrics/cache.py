@@ -21,7 +21,8 @@ def cache_hit_rate(similarities: ArrayLike, threshold: float = THRESHOLD) -> flo
     """Share of the questions whose nearest cached question has a cosine above the threshold.
 
     similarities: as of `nearest_cached`. Strictly above; NaN, of an empty cache, is no hit. NaN
-    without questions. A hit need not be right: see wrong_hit_rate.
+    without questions. A hit need not be right: see wrong_hit_rate. Above 0.5 a cache would save
+    much time and money, below 0.1 hardly any.
     """
     hits = is_hit(similarities, threshold)
     return float(hits.mean()) if len(hits) else float("nan")

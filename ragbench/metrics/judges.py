@@ -18,7 +18,8 @@ def consistency_score(scores: ArrayLike, delta: float = DELTA) -> float:
     """Share of pairs of repeated scores of an answer that differ by at most delta.
 
     scores: (answers, repeats), NaN where there is none. The mean over answers; delta is in units
-    of their scale: .5 means equality on whole numbers. NaN without a repeat.
+    of their scale: .5 means equality on whole numbers. NaN without a repeat. Above 0.9 the judge
+    can be relied on, below 0.7 it wavers.
     """
     return known_mean(share_within(scores, delta))
 

@@ -37,14 +37,21 @@ INFAP_EPSILON = 1e-5
     cutoffs=(1, 5, 10),
 )
 def hit_rate(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
-    """Whether at least one relevant passage is among the first k."""
+    """Whether at least one relevant passage is among the first k.
+
+    Its mean is the share of questions that are served at all: 1 for all, 0.5 for every second.
+    Neither how many relevant passages there are nor their ranks count.
+    """
     has_hit = is_relevant(gains[:, :k], level).any(axis=1)
     return where_answerable(has_hit.astype(float), ideal, level)
 
 
 @metric(source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3")
 def mrr(gains: Array, ideal: Array, k: Cutoff = None, level: Level = None) -> Array:
-    """1 / rank of the first relevant passage; 0 if none was retrieved."""
+    """1 / rank of the first relevant passage; 0 if none was retrieved.
+
+    1 where the first passage is relevant, 0.5 where the second is the first such, 0.1 the tenth.
+    """
     is_hit = is_relevant(gains[:, :k], level)
     if not is_hit.shape[1]:
         return where_answerable(np.zeros(len(gains)), ideal, level)
@@ -112,6 +119,8 @@ def ndcg(
 
     The best possible order is that of all judged passages, retrieved or not. gain: exponential
     takes 2^grade − 1. shares: as of recall; the best order is that of whole passages.
+    1 is the best order, 0 nothing relevant among the first k; above 0.9 excellent, 0.5 to 0.9
+    acceptable, below to be improved. Pages state the bands of their threshold set.
     """
     best = above_zero(ideal[:, :k])
     found = above_zero(gains[:, :k])

@@ -202,7 +202,8 @@ async def faithfulness_rating(
     """A judge's rating from 1 to 5 of how far the contexts support the answer as a whole.
 
     The rating as given; scale="0-1": (rating − 1) / 4. Unlike `faithfulness`, which checks claims
-    one by one, it is one question and one number.
+    one by one, it is one question and one number. On 0 to 1 above 0.8 little is made up; below
+    0.5 much is.
     """
     check_option("faithfulness_rating", "scale", scale, SCALES)
     check_inputs(judge, question=question, contexts=contexts, answer=answer)
@@ -216,7 +217,7 @@ async def answer_relevance(judge: Judge, question: str, answer: str, scale: str 
     """A judge's rating from 1 to 5 of how far the answer answers the question that was asked.
 
     The rating as given; scale="0-1": (rating − 1) / 4. Unlike `response_relevancy`, no question is
-    made from the answer.
+    made from the answer. On 0 to 1 above 0.8 questions are understood well.
     """
     check_option("answer_relevance", "scale", scale, SCALES)
     check_inputs(judge, question=question, answer=answer)

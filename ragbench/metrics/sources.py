@@ -26,7 +26,9 @@ of_counts = partial(of_base, bounds=(0.0, np.inf))
 def utilization_rate(passage_ids: Iterable[str], retrieved_ids: Iterable[str]) -> float:
     """Share of all passages that were retrieved for at least one question.
 
-    Grows with questions and k: compare it at equal numbers of both. NaN for an empty base.
+    Grows with questions and k: compare it at equal numbers of both. NaN for an empty base. Where it
+    is low, much of the base may be superfluous or out of the search's reach; where it is very high
+    and little is found, noise.
     """
     passages = set(passage_ids)
     return len(passages & set(retrieved_ids)) / len(passages) if passages else float("nan")
