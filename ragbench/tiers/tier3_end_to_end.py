@@ -122,11 +122,11 @@ def measure(
     """
     dataset = bench.dataset
     questions = dataset.questions
-    if questions.empty:
-        raise NotEnoughError("the data set has no questions")
-    systems = {name: system for name, system in bench.systems.items() if system.can_answer}
-    if not systems:
-        raise BenchError("no system gives answers; name a generator, or measure Tier 1")
+    judged = questions[questions["answerable"] & (questions["reference"] != "")]
+    if judged.empty:
+        raise NotEnoughError("no question has a right answer that answers could be held against")
+    good = standards(request)
+    systems = dict(bench.systems)
     metrics = with_standards(request, chosen_metrics(request.metrics, METRICS))
     services = open_services(
         request,
@@ -142,9 +142,6 @@ def measure(
     answers = answer(request, systems, questions, contexts)
     retrieved = pd.concat([retrieved, read_frame(answers, retrieved)], ignore_index=True)
     retrieved = add_gains(retrieved, dataset.labels)
-    judged = questions[questions["answerable"] & (questions["reference"] != "")]
-    if judged.empty:
-        raise NotEnoughError("no question has a right answer that answers could be held against")
     judged_answers = answers[answers["question_id"].isin(judged["question_id"])]
     scored = score_answers(judged_answers, judged, metrics, services, bench.language)
     completed = complete(request, tuple(systems), metrics, PRIMARY)
@@ -156,7 +153,7 @@ def measure(
         retrieved,
         scored.scores,
         n_read=request.contexts,
-        **standards(completed),
+        **good,
     )
     perfect = perfect_frame([])
     if request.perfect_parts:

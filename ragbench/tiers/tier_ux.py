@@ -93,7 +93,7 @@ def measure(
     """Put every question to the cache and follow the dialogues turn by turn.
 
     embedder: a name, an object or a function in place of those of the request. Raises
-    NotEnoughError for a data set with neither dialogues nor a history.
+    NotEnoughError for a data set with neither dialogues nor a history with users and times.
     """
     dataset = bench.dataset
     history = dataset.extras.get("history", HISTORY.empty())
@@ -101,8 +101,10 @@ def measure(
         kind = TURNS if "dialogues" in dataset.extras else PAST
         request = request.model_copy(update={"sessions": kind})
     turns = make_turns(request, dataset, history)
-    if turns.empty and history.empty:
-        raise NotEnoughError(f"{dataset.name} has neither dialogues nor a history of questions")
+    if turns.empty:
+        raise NotEnoughError(
+            f"{dataset.name} has neither dialogues nor a history with user and asked_at"
+        )
     cached = history[history["score"] == request.cached_score].reset_index(drop=True)
     asked = make_asked(dataset, turns, history)
     asked = asked if len(cached) else asked.head(0)

@@ -188,10 +188,14 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence() -> None:
         tier2({"whole": good})
     with pytest.raises(BenchError, match="mrr scores rankings; Tier 1 has it"):
         tier2({"reads": from_contexts}, metrics="mrr")
+    with pytest.raises(BenchError, match="consistency_score is a number of a whole set"):
+        tier2({"reads": from_contexts}, metrics="consistency_score")
     with pytest.raises(BenchError, match="primary 'bleu' is none of token_f1, rouge1_f"):
         tier2({"reads": from_contexts}, primary="bleu")
     with pytest.raises(BenchError, match="contexts = 20 is more than k = 10"):
         rb.tier3({"good": good}, QUESTIONS, PASSAGES, **BY_WORDS, contexts=20)
+    with pytest.raises(BenchError, match="documents without questions: give questions="):
+        rb.tier1("bm25", documents=PASSAGES)
 
 
 def test_a_dead_judge_leaves_the_metrics_of_words() -> None:

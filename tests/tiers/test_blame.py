@@ -22,6 +22,7 @@ from tests.tiers.answered import (
     number_of,
     outcomes,
     page_text,
+    passage,
     right_answer,
     shaky,
     silent,
@@ -86,7 +87,7 @@ def test_a_system_that_fails_everywhere_is_shown_beside_another_and_alone() -> N
 def test_first_failures_come_in_the_order_of_the_parts() -> None:
     answers = {
         0: (right_answer(0), ["p0"]),  # good
-        1: ("At noon.", ["p1"]),  # read, and wrong
+        1: ("At noon.", ["p10", "p11", "p12", "p13", "p1"]),  # read as the fifth of five, and wrong
         2: ("At noon.", ["p10", "p11", "p12", "p13", "p14", "p2"]),  # at rank 6 of 5 read
         3: ("At noon.", ["p10"]),  # not retrieved
         4: (right_answer(4), ["p10"]),  # good, from an unlabelled passage
@@ -188,9 +189,17 @@ class Finder:
         return from_contexts(question, contexts) if number_of(question) else "At noon."
 
 
-def test_perfect_parts_are_asked_for_once_and_never_below_what_is() -> None:
+JUDGED = {"correctness": "e2e_score", "faithfulness": "faithfulness_rating", "faithful_from": None}
+
+
+@pytest.mark.parametrize(
+    "options",
+    # Four of five is three quarters of the scale, from which on an answer is good.
+    [{}, {**JUDGED, "judge": Scripted(lambda values: 4 if "morning" in values["answer"] else 1)}],
+)
+def test_perfect_parts_are_asked_for_once_and_never_below_what_is(options: dict[str, Any]) -> None:
     finder = Finder()
-    result = tier3({"finder": finder}, contexts=5)
+    result = tier3({"finder": finder}, contexts=5, **options)
     # Good: 2, 4, 6. Wrong in spite of the passage: 0. Ranked too low: 1, 3, 5, 7.
     assert outcomes(result, "finder") == {
         "good answer": 3,
@@ -245,9 +254,45 @@ def test_questions_without_any_label_are_answered_and_judged_all_the_same() -> N
     assert "answered well" in page_text(result)
 
 
-def test_what_is_good_where_it_is_low_says_nothing_of_good_answers() -> None:
-    with pytest.raises(BenchError, match="hallucination is not good where it is high"):
-        tier3({"good": good}, faithfulness="hallucination")
+@pytest.mark.parametrize(
+    ("questions", "options", "message"),
+    [
+        (
+            QUESTIONS,
+            {"faithfulness": "hallucination"},
+            "hallucination is not good where it is high",
+        ),
+        (QUESTIONS, {"correctness": "dot_similarity"}, "name the value, right_from = "),
+        ([{**QUESTIONS[0], "reference": ""}], {}, "no question has a right answer"),
+    ],
+)
+def test_what_says_nothing_of_good_answers_is_refused_before_anybody_is_asked(
+    questions: Any, options: dict[str, Any], message: str
+) -> None:
+    asked: list[str] = []
+    with pytest.raises(BenchError, match=message):
+        tier3({"noting": asked.append}, questions, **options)
+    assert asked == []
+
+
+def test_a_system_that_gives_no_answer_to_some_questions_has_an_error_there() -> None:
+    def ask(question: str) -> dict[str, Any]:
+        return good(question) if number_of(question) > 1 else {"answer": None, "contexts": []}
+
+    result = tier3({"some": ask})
+    assert outcomes(result, "some") == {"good answer": 6, "the system gave an error": 2}
+    assert "some failed at 2 of 8 questions: the system gave no answer" in str(result)
+
+
+def test_of_claims_every_one_has_to_be_supported() -> None:
+    def adds(question: str) -> dict[str, Any]:
+        number = number_of(question)
+        more = " It is made of green cheese." if number < 2 else ""
+        return {"answer": passage(number) + more, "contexts": [f"p{number}"]}
+
+    options = {"faithfulness": "faithfulness", "faithful_from": None, "right_from": 0.1}
+    result = tier3({"adds": adds}, judge="lexical", **options)
+    assert outcomes(result, "adds") == {"good answer": 6, "right, but claims what was not read": 2}
 
 
 def test_bars_table_and_title_show_the_same_numbers() -> None:

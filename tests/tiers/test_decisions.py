@@ -10,7 +10,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
-from ragbench.llm import StopError
+from ragbench.llm import BudgetSpentError, StopError
 
 ROOT = Path(__file__).parents[2]
 FEW = {"draws": 200}
@@ -110,6 +110,22 @@ def test_a_dead_judge_is_named_and_has_no_numbers(error: Exception) -> None:
     assert "the call failed" in page
 
 
+@pytest.mark.parametrize(("n_failed", "is_told"), [(6, True), (7, False)])
+def test_of_a_judge_of_whose_calls_most_failed_nothing_is_told(
+    n_failed: int, is_told: bool
+) -> None:
+    def shaky(question: str, answer: str, contexts: list[str]) -> str:
+        return by_word(question, answer, contexts) if int(question[1:-1]) >= n_failed else "?"
+
+    value = values(rb.tier_judge_pipeline(shaky, ROWS, **FEW))
+    assert (value["shaky", "accuracy"] == value["shaky", "accuracy"]) is is_told
+
+
+def test_who_has_spent_all_is_asked_nothing_more() -> None:
+    with pytest.raises(BudgetSpentError, match="nothing is left"):
+        rb.tier_judge_pipeline(Dead(BudgetSpentError("nothing is left")), ROWS, **FEW)
+
+
 def test_a_judge_that_always_says_yes_is_by_construction() -> None:
     result = rb.tier_judge_pipeline({"yes": lambda *texts: True}, ROWS, **FEW)
     methods = result.estimates.set_index(["system", "metric"])["method"]
@@ -145,6 +161,9 @@ def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
         ("lexicl", {}, "did you mean 'lexical'"),
         ("nowhere:judge", {}, "cannot be imported"),
         ("none.json", {}, "there is no file"),
+        ("odd.json", {}, "a row has id and decision; columns seen: id, said"),
+        ("nameless.json", {}, "a row has id and decision; columns seen: decision"),
+        ("others.json", {}, "no id of the file, such as 'x', is that of an answer"),
         ("lexical", {"baseline": "show_all"}, "baseline 'show_all' is none of"),
         ("lexical", {"cost_shown": 0, "cost_hidden": 0}, "one of the errors has to cost"),
         ("lexical", {"primary": "f1"}, "primary 'f1' is none of"),
@@ -152,6 +171,9 @@ def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
     ],
 )
 def test_what_cannot_decide_is_refused(judges: Any, options: Any, message: str) -> None:
+    files = {"odd": {"id": "0a", "said": 1}, "nameless": {"decision": 1}}
+    for name, row in {**files, "others": {"id": "x", "decision": 1}}.items():
+        Path(f"{name}.json").write_text(json.dumps([row]), encoding="utf-8")
     with pytest.raises(BenchError, match=message):
         rb.tier_judge_pipeline(judges, ROWS, **options)
 

@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.judge import own_judge
-from ragbench.llm import StopError
+from ragbench.llm import BudgetSpentError, StopError
 
 ROOT = Path(__file__).parents[2]
 FEW = {"draws": 200}
@@ -85,6 +86,15 @@ def test_the_four_numbers_are_those_computed_by_hand() -> None:
     assert value["same", "avg_latency_ms"] > 0
     wide = rb.tier_judge(judges, ROWS, columns=LABELS, delta=1, **FEW)
     assert numbers(wide)["drifts", "consistency_score"] == 1.0
+    assert len(rb.tier_judge(Judge(), ROWS, columns=LABELS, limit=3, **FEW).frames.questions) == 3
+
+
+def test_judges_and_answers_may_be_names() -> None:
+    pd.DataFrame(ROWS).drop(columns="contexts").to_csv("rated.csv", index=False)
+    result = rb.tier_judge("lexical", "rated.csv", columns=LABELS, metric="answer_relevance", **FEW)
+    assert result.systems == ["lexical"]
+    assert result.request.answers == "rated.csv"
+    assert result.estimates.set_index("metric").at["consistency_score", "method"] == "construction"
 
 
 def test_agreement_with_people_and_of_people_with_each_other() -> None:
@@ -121,6 +131,10 @@ def test_a_constant_judge_repeats_itself_by_construction_and_agrees_with_nobody(
     agreed = numbers(result, result.statement.agreement, "measure")
     assert agreed["five", "kappa"] != agreed["five", "kappa"] or agreed["five", "kappa"] == 0.0
     assert "gives every answer 5:" in str(result.summary[0])
+    for given, options in ((ROWS[:1], {}), (ROWS, {"repeats": 1})):
+        few = rb.tier_judge(Always("five"), given, columns=LABELS, **options, **FEW)
+        method = few.estimates.set_index("metric").at["consistency_score", "method"]
+        assert method != "construction"
 
 
 @pytest.mark.parametrize(
@@ -141,9 +155,43 @@ def test_a_dead_judge_is_named_and_nothing_is_said_of_it(error: Exception, said:
     assert "<html" in result.page.save(Path("page.html")).read_text(encoding="utf-8")
 
 
+class Sometimes(Judge):
+    """Fails at the last two of eight answers."""
+
+    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> Any:
+        if values.get("question", "") in ("q6?", "q7?"):
+            raise Unmeasured("judge_error", "connection refused")
+        return await super().ask(prompt, repeat=repeat, **values)
+
+
+def test_what_failed_lies_between_the_ends_of_every_scale() -> None:
+    result = rb.tier_judge(Sometimes(), ROWS, columns=LABELS, **FEW)
+    frame = pd.concat([result.estimates, result.statement.probes]).set_index("metric")
+    missing = frame[frame["n_unmeasured"] == 2]
+    ends = {
+        "consistency_score": (0, 1),
+        "avg_latency_ms": (0, None),
+        "avg_faithfulness": (1, 5),
+        "difference between repeats": (0, None),
+        "same choice in both orders": (0, 1),
+        "preference for the first place": (-1, 1),
+        "gain by padding": (None, None),
+        "scores changed by padding": (0, 1),
+    }
+    assert set(missing.index) == set(ends)
+    for metric, pair in ends.items():
+        row = missing.loc[metric]
+        for end, column in zip(pair, ("at_lowest", "at_highest"), strict=True):
+            expected = float("nan") if end is None else (6 * row["value"] + 2 * end) / 8
+            assert row[column] == pytest.approx(expected, nan_ok=True), (metric, column)
+
+
 def test_where_no_judge_can_be_asked_its_reason_is_the_error() -> None:
     with pytest.raises(BenchError, match="the key is not accepted"):
         rb.tier_judge(Failing(StopError("the key is not accepted")), ROWS, columns=LABELS)
+    # Who has spent all is asked nothing more, whoever else could be.
+    with pytest.raises(BudgetSpentError, match="nothing is left"):
+        rb.tier_judge([Judge(), Failing(BudgetSpentError("nothing is left"))], ROWS, columns=LABELS)
 
 
 def test_a_model_is_tried_in_both_modes() -> None:

@@ -102,7 +102,30 @@ def test_what_cannot_be_measured_is_refused(options: dict[str, Any], message: st
         rb.real_users({"v1": second_page}, **{**FEW, **options})
 
 
-def test_a_set_without_a_log_is_refused(log: Path) -> None:
-    (log / "history.en.jsonl").unlink()
-    with pytest.raises(BenchError, match="has no log of users' questions"):
+def test_a_log_without_a_page_of_the_base_is_refused(log: Path) -> None:
+    file = log / "history.en.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace("https://x", "https://y"), "utf-8")
+    with pytest.raises(BenchError, match="of 6 logged questions none names a page"):
         rb.real_users({"v1": second_page}, **FEW)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (rb.tier1, "no question of log has a relevant passage"),
+        (rb.tier2, "no question has a relevant passage"),
+        (rb.tier3, "no question has a right answer"),
+        (rb.sources, "lacks questions or passages"),
+        (rb.real_users, "has no log of users' questions"),
+        (rb.ux, "has neither dialogues nor a history"),
+        (rb.tier_judge, "has no answers of its own"),
+        (rb.tier_judge_pipeline, "has no decisions"),
+        (rb.rag_metrics, "has no answers of its own"),
+    ],
+)
+def test_what_a_set_of_passages_alone_cannot_be_asked_is_refused(
+    log: Path, measure: Any, message: str
+) -> None:
+    (log / "history.en.jsonl").unlink()
+    with pytest.raises(BenchError, match=message):
+        measure(**FEW)

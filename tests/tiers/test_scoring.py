@@ -145,6 +145,67 @@ def test_rows_of_one_id_are_repeats_and_their_mean_is_the_value() -> None:
     assert "Asked again and again" in page_text(result)
 
 
+def test_three_quarters_of_a_scale_that_has_a_good_end_pass() -> None:
+    scales = {
+        "high": ("higher", (1.0, 5.0), 4.0),
+        "low": ("lower", (0.0, 1.0), 0.25),
+        "beyond": ("lower", (0.0, 1.0), 0.3),
+        "tells": ("describes", (0.0, 1.0), 1.0),
+        "endless": ("higher", (0.0, float("inf")), 9.0),
+    }
+    for name, (better, bounds, value) in scales.items():
+        metric.metric(lambda answer, value=value: value, name=name, better=better, bounds=bounds)  # type: ignore[arg-type]
+    rows = [{**ROWS[0], "repeat": repeat} for repeat in range(3)]
+    rows += [{**ROWS[1], "repeat": repeat} for repeat in range(2)]
+    result: Any = rb.score(rows, metrics=list(scales), **FEW)
+    rates = result.statement.repeats.query("rate == 'mean'").set_index("metric")["value"]
+    assert rates.to_dict() == {"high": 1.0, "low": 1.0, "beyond": 0.0}
+    assert set(result.statement.repeats["k"]) == {2}
+    assert result.frames.answers["repeat"].tolist() == [0, 1, 2, 0, 1]
+
+
+def test_what_a_single_judge_said_of_every_claim_is_kept() -> None:
+    row = {**ROWS[0], "answer": "It opens at nine.", "contexts": ["It opens at nine."]}
+    result = rb.score([row], metrics="faithfulness", judge="lexical", **FEW)
+    verdicts = result.frames.verdicts[["judge", "item", "verdict"]].to_numpy().tolist()
+    assert [said[:2] for said in verdicts] == [["lexical", "It opens at nine."]]
+    assert result.frames.judgements.empty
+
+
+def test_what_is_missing_is_said_of_every_answer() -> None:
+    rows = [
+        {"id": "a", "question": "When?", "answer": "at nine", "reference": "at nine"},
+        {"id": "c", "question": "When?", "answer": "at nine", "reference": "  "},
+        {"id": "d", "question": "When?", "answer": "at nine", "reference": "…"},
+        {"id": "e", "question": "When?", "answer": "", "reference": "at nine"},
+    ]
+    scores = rb.score(rows, metrics="rouge1_f", **FEW).scores
+    assert dict(zip(scores["question_id"], scores["reason"], strict=True)) == {
+        "a": "",
+        "c": "no reference",
+        "d": "the reference has nothing that could be compared",
+        "e": "empty answer",
+    }
+    passages_only = [{"id": "a", "question": "When?", "reference": "x", "contexts": ["y"]}]
+    scores = rb.score({"v1": rows, "v2": passages_only}, metrics="rouge1_f", **FEW).scores
+    assert scores["reason"].tolist()[-1] == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("rows", "metrics", "message"),
+    [
+        (ROWS, "response_exact_match_rate", "of kind set: it scores no answer"),
+        (ROWS, "mrr", "mrr scores rankings"),
+        ([{"question": "When?"}], None, "no usual metric can be measured"),
+    ],
+)
+def test_metrics_that_say_nothing_of_these_rows_are_refused(
+    rows: Any, metrics: Any, message: str
+) -> None:
+    with pytest.raises(BenchError, match=message):
+        rb.score(rows, metrics=metrics, **FEW)
+
+
 def test_two_rows_with_one_id_and_nothing_that_tells_them_apart_are_refused() -> None:
     rows = [{**ROWS[0], "id": "same"}, {**ROWS[4], "id": "same"}]
     with pytest.raises(BenchError, match="the id 'same' stands 2 times"):
@@ -168,6 +229,8 @@ def test_the_order_of_scores_does_not_depend_on_batches(monkeypatch: pytest.Monk
 def test_answers_of_a_data_set_go_by_its_name(project: Path) -> None:
     result = rb.rag_metrics(metrics="token_f1, context_recall_by_label", limit=5, **FEW)
     assert result.about.dataset == "campus"
+    of_rows = rb.rag_metrics(ROWS, metrics="token_f1", **FEW)
+    assert means(of_rows)["answers", "token_f1"] == 0.5
     assert counts(result, "answers", "token_f1") == (5, 0)
 
 

@@ -45,7 +45,8 @@ def embedder(empty_folder: Path) -> None:
         " enumerate(names)] for text in texts]\n"
     )
     (empty_folder / "ragbench.toml").write_text(
-        'embedder = "own"\n[embedders.own]\ncallable = "vectors:embed"\n'
+        'embedder = "own"\n[embedders.other]\ncallable = "vectors:none"\n'
+        '[embedders.own]\ncallable = "vectors:embed"\n'
     )
     from ragbench.core.trust import trust
 
@@ -66,6 +67,9 @@ def test_use_is_counted_by_hand() -> None:
     assert value["n_topics"] == 3
     # p0 is found for all topics: 3, 4 and 4 distinct passages.
     assert value["avg_chunks_per_topic"] == pytest.approx(11 / 3)
+    assert result.statement.uses.query("name == 'p0'")[
+        ["questions", "labelled"]
+    ].values.tolist() == [[9, 1]]
     never = result.statement.uses.query("unit == 'passage' and questions == 0")
     assert never["name"].tolist() == ["p9"]
     assert "Never retrieved: passages 1, of which questions need 0; pages 0." in str(result)
@@ -92,6 +96,11 @@ def test_topics_hold_together_what_is_asked_about_one_subject() -> None:
     assert coverage["question_count"].tolist() == [3, 3, 3]
     assert sorted(coverage["unique_chunks"]) == [3, 4, 4]
     assert sorted(coverage["unique_urls"]) == [2, 3, 3]
+    # Nobody says how many: as many as hold together best.
+    by_itself: Any = rb.sources(
+        {"v1": own_and_first}, QUESTIONS, PASSAGES, **{**FEW, "n_topics": 0}
+    )
+    assert by_itself.frames.topics["topic_id"].tolist() == [0, 1, 2]
 
 
 def test_a_system_that_fails_or_is_empty_is_said_to_be_so() -> None:

@@ -96,6 +96,48 @@ def test_texts_are_embedded_by_functions_side_by_side() -> None:
     assert len(result.scores) == 2 * 4
 
 
+def test_lists_histogram_and_spectrum_are_those_computed_by_hand() -> None:
+    frames = rb.tier0(vectors=TRIANGLE, listed=1, **FEW).frames
+    assert frames.closest[["first", "second", "distance"]].to_numpy().tolist() == [["0", "1", 3.0]]
+    assert frames.outliers[["text_id", "nearest", "distance"]].to_numpy().tolist() == [
+        ["2", "0", 4.0]
+    ]
+    # The nearest are at 3, 3 and 4; of three values there are two classes.
+    nearest = frames.histograms[frames.histograms["kind"] == "nearest"]
+    assert nearest[["low", "high", "count"]].to_numpy().tolist() == [[3.0, 3.5, 2], [3.5, 4.0, 1]]
+    # Of the centred matrix the squares are 6, 32 / 3 and -4 across.
+    first = (50 / 3 + math.sqrt((14 / 3) ** 2 + 64)) / 2 / (50 / 3)
+    assert frames.spectrum["components"].tolist() == [1, 2]
+    assert frames.spectrum["share"].tolist() == pytest.approx([first, 1.0])
+    same = rb.tier0(vectors=np.ones((3, 2)), **FEW)
+    assert rows(same)["value"]["effective_dimensionality"] == 0
+    assert same.frames.spectrum["share"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("urls", "groups"),
+    [
+        (["https://x/a/1", "https://x/b/2", "https://x/3"], ["a", "b", ""]),
+        (["https://x/a/1", "https://x/a/2", "https://x/a/3"], ["T0", "T1", "T2"]),
+    ],
+)
+def test_texts_are_told_apart_by_folder_else_by_title(urls: list[str], groups: list[str]) -> None:
+    documents = [
+        {"id": str(n), "text": f"text {n}", "url": url, "title": f"T{n}"}
+        for n, url in enumerate(urls)
+    ]
+    questions = [{"id": f"q{n}", "question": f"{n}?", "kind": f"k{n}"} for n in range(3)]
+    data_set = from_objects(questions, documents)
+    lengths: Any = lambda texts: [[1.0, n] for n in range(len(texts))]  # noqa: E731
+    assert rb.tier0(data_set, lengths, **FEW).frames.texts["group"].tolist() == groups
+    texts = rb.tier0(data_set, lengths, embedded="questions", **FEW).frames.texts
+    assert texts[["text_id", "text", "group"]].to_numpy().tolist() == [
+        ["q0", "0?", "k0"],
+        ["q1", "1?", "k1"],
+        ["q2", "2?", "k2"],
+    ]
+
+
 def test_vectors_may_have_names_and_texts(tmp_path: Any) -> None:
     vectors = {"small": TRIANGLE, "turned": TRIANGLE[:, ::-1]}
     result = rb.tier0(vectors=vectors, texts=["<b>zero</b>", "three", "four"], **FEW)
@@ -125,6 +167,9 @@ def test_a_picture_is_drawn_once_and_then_kept_beside_the_vectors(
     data_set = rb.tier0(passages, "hashing", draws=200, projected=0)
     assert data_set.estimates.equals(first.estimates)
     assert "in 3 dimensions" in str(first.page)
+    for most, given, shown in ((14, 14, 14), (12, 14, 12), (13, 12, 12), (13, 11, 0)):
+        few = rb.tier0(texts[:given], "hashing", draws=200, projected=most)
+        assert len(few.frames.projection) == shown
 
 
 @pytest.mark.parametrize(

@@ -105,19 +105,33 @@ def test_passages_that_the_data_set_does_not_have_are_unmeasured_not_irrelevant(
     assert set(foreign["reason"]) == {"it retrieved passages that the data set does not have"}
     without_passages = rb.tier1(systems, QUESTIONS, **FEW)  # every id counts as known
     assert means(without_passages)["foreign", "mrr@10"] == 0.0
+    # One of fifty is as few as nobody minds.
+    many = [{"id": f"p{n}", "text": f"Passage {n}."} for n in range(49)]
+    for count, status in ((49, "ok"), (48, "missing_field")):
+        ids = [*(f"p{n}" for n in range(count)), "x1"]
+        search = {"a": lambda question, k, ids=ids: ids}
+        found = rb.tier1(search, QUESTIONS[:1], many, k=50, metrics="mrr", **FEW)
+        assert set(found.scores["status"]) == {status}
 
 
 def test_pages_are_ranked_by_their_first_passage() -> None:
     documents = [{**passage, "url": f"/page{n // 2}"} for n, passage in enumerate(PASSAGES)]
+    asked = []
+
+    def search(question: str, k: int) -> list[str]:
+        asked.append(k)
+        return ["p20", "p21", "p1"]
+
     # Two passages of another page come first: they are one page.
     result = rb.tier1(
-        {"a": lambda question, k: ["p20", "p21", "p1"]},
+        {"a": search},
         [{"id": "q", "text": "subject0?", "relevant": ["p0"]}],
         documents,
         unit="url",
         **FEW,
     )
     assert means(result)["a", "mrr@10"] == 0.5
+    assert set(asked) == {9 * 2 + 1}, "ten pages of two passages each"
 
 
 def test_a_piece_counts_by_the_share_of_the_labelled_text_that_it_holds() -> None:
@@ -151,13 +165,13 @@ def test_repeats_that_rank_differently_lower_the_consistency() -> None:
 def test_slices_need_twenty_questions_and_are_a_family_of_their_own() -> None:
     questions = [
         {"id": f"q{n}", "text": f"subject{n}?", "relevant": [f"p{n}"],
-         "kind": "colloquial" if n < 22 else "misspelt"}
+         "kind": "colloquial" if n < 20 else "misspelt", "source": f"page{n // 19}"}
         for n in range(30)
     ]  # fmt: skip
     result = rb.tier1({"a": at_rank(2), "b": at_rank(1)}, questions, PASSAGES, **FEW)
     slices = result.statement.slice_estimates
     assert list(slices["slice"].unique()) == ["kind: colloquial"]
-    assert list(slices["n"]) == [22, 22]
+    assert list(slices["n"]) == [20, 20]
     assert set(result.statement.slice_comparisons["family"]) == {"slices"}
 
 
@@ -165,6 +179,12 @@ def test_what_is_not_judged_has_both_bounds() -> None:
     result = rb.tier1({"a": at_rank(2)}, QUESTIONS, PASSAGES, **FEW)
     bounds = result.statement.bounds.iloc[0]
     assert (bounds["judged"], bounds["lowest"], bounds["highest"]) == (0.5, 0.5, 1.0)
+    # Two that nobody judged are looked at, and one that everybody wants: two of three are found.
+    systems = {"three": lambda question, k: ["p20", "p21", "p22"], "one": lambda q, k: ["p20"]}
+    result = rb.tier1(systems, QUESTIONS, PASSAGES, metrics="recall@2", **FEW)
+    assert result.statement.bounds["highest"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    same = rb.tier1({"a": at_rank(2)}, QUESTIONS, PASSAGES, primary="retrieval_consistency", **FEW)
+    assert same.statement.bounds.empty
 
 
 def test_curves_reach_the_means_at_the_last_depth() -> None:
@@ -185,6 +205,7 @@ def test_curves_reach_the_means_at_the_last_depth() -> None:
         ({"question": []}, "no such key; did you mean 'questions'|there is no such key"),
         ({"unit": "page"}, "unit"),
         ({"k": 0}, "k: .*greater than or equal to 1"),
+        ({"unit": "url"}, "there are passages without a url; use unit = 'chunk'"),
         ({"slice_by": "colour"}, "questions have no column 'colour'"),
     ],
 )

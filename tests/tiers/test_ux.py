@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,10 @@ def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
     )
     result = rb.ux(history=history, embedder=embed, **FEW)
     assert len(result.frames.questions) == 3
+    assert result.frames.turns["turn"].tolist() == [1, 2, 1, 1]
+    assert rb.ux(DIALOGUES, history, embed, **FEW).request.sessions == "dialogues"
+    told = rb.ux(DIALOGUES, history, embed, sessions="history", **FEW)
+    assert told.frames.turns["question"].tolist() == ["pool", "the pool?", "gym", "library"]
     assert values(result)["context_preservation"] == pytest.approx(cosine(10))
     assert values(result)["cache_hit_rate"] == 3 / 4, "gym does not find itself"
 
@@ -144,12 +149,44 @@ def test_past_questions_and_others_may_have_the_same_ids(tmp_path: Path) -> None
 
 
 def test_a_frame_with_a_row_a_turn_is_read_as_dialogues() -> None:
-    frame = pd.DataFrame(
-        {"dialogue_id": ["x", "x", "y"], "question": ["pool", "gym", "library"], "answer": ""}
-    )
+    frame = pd.DataFrame({"dialogue_id": ["x", "x", "y"], "question": ["pool", "gym", "library"]})
     result = rb.ux(frame, embedder=embed, **FEW)
     assert values(result)["context_preservation"] == pytest.approx(0.5)
     assert result.frames.questions["question_id"].tolist() == ["x", "y"]
+
+
+def test_answers_are_right_on_the_best_page_and_where_their_user_liked_them() -> None:
+    folder = Path("data/desk")
+    folder.mkdir(parents=True)
+    passages = [
+        {"id": "a", "text": "at 9", "url": "/pool"},
+        {"id": "b", "text": "at 10", "url": "/gym"},
+    ]
+    questions = [
+        {"id": "q1", "question": "the pool?", "relevant": {"a": 3, "b": 1}},
+        {"id": "q2", "question": "pool", "relevant": {"a": 1, "b": 3}},
+        {"id": "q3", "question": "pool", "answerable": False},
+        {"id": "q4", "question": "pool"},
+    ]
+    past = [("pool", "at 9", 5), ("the pool?", "at 9", 4), ("pool", "at 9", 3), ("pool", "at 9", 2)]
+    history = [
+        {"id": f"h{n}", "question": question, "answer": answer, "score": score, "url": "/pool"}
+        for n, (question, answer, score) in enumerate(past)
+    ]
+    given = {"chunks": passages, "questions": questions, "history": history}
+    given["dialogues"] = [{"id": "d", "turns": [{"question": "gym"}]}]
+    for name, rows in given.items():
+        lines = "\n".join(json.dumps(row) for row in rows)
+        (folder / f"{name}.en.jsonl").write_text(lines, encoding="utf-8")
+    result: Any = rb.ux(embedder=embed, dataset="desk", **FEW)
+    wrong = result.frames.lookups.set_index("question_id")["is_wrong"]
+    # On the page of the best grade; on that of a lower one; there is none; nobody knows.
+    assert wrong[["q1", "q2", "q3"]].tolist() == [0, 1, 1]
+    assert math.isnan(wrong["q4"])
+    assert (wrong["h1"], wrong["h3"]) == (0, 1)
+    assert math.isnan(wrong["h2"])
+    curve = result.statement.curve["threshold"].unique()
+    assert curve.tolist() == pytest.approx([0.5 + place / 50 for place in range(26)])
 
 
 def test_the_page_lists_every_dialogue_with_its_turns_and_nearest_cached_questions() -> None:
@@ -166,6 +203,7 @@ def test_the_page_lists_every_dialogue_with_its_turns_and_nearest_cached_questio
         ({"dialogues": [["pool"]]}, {"thresold": 0.9}, "did you mean 'threshold'"),
         ({"dialogues": [["pool"]]}, {"threshold": 2}, "threshold"),
         ({"dialogues": [[""]]}, {}, "no question"),
+        ({"history": HISTORY}, {}, "nor a history with user and asked_at"),
     ],
 )
 def test_what_could_be_misread_is_refused(given: Any, options: Any, message: str) -> None:
