@@ -49,7 +49,7 @@ def tier0(
         texts = [f"{number + 1}" for number in range(count)]
     documents = texts
     if texts is not None and not isinstance(texts, Dataset):
-        documents = from_objects([], texts, language=request.language)
+        documents = from_objects(None, texts, language=request.language)
     with open_workbench(request, dataset=documents, needs_systems=False) as bench:
         usual = list(bench.settings.embedders) or ["auto"]
         opened = given or open_embedders(embedders or request.embedders, bench, usual)
@@ -138,9 +138,9 @@ def tier1(
     """Measure whether systems find the right passage.
 
     systems: names, or {"v1": "bm25", "v2": function or object with retrieve}; without any, those of
-    ragbench.toml. questions, documents: lists, dicts or frames; without them the data set of
-    `dataset=` or of ragbench.toml. options: of `ragbench.tiers.tier1_retrieval.Request`: baseline,
-    metrics, primary, k, unit, repeats, level, draws, seed and others.
+    ragbench.toml. questions, documents: lists, dicts, frames or files; without them the data set
+    of `dataset=` or of ragbench.toml. options: of `ragbench.tiers.tier1_retrieval.Request`:
+    baseline, metrics, primary, k, unit, repeats, level, draws, seed and others.
 
     Returns a result that shows itself in Jupyter. Raises BenchError for what cannot be measured.
     """
@@ -387,12 +387,9 @@ def dataset_of(
     name: str, given: dict[str, Any], options: dict[str, Any], notes: tuple[str, ...] = ()
 ) -> Any:
     """Return a data set that has only these frames: dialogues, history or decisions, as rows."""
-    from pathlib import Path
-
     from ragbench.core.frames import LABELS, PASSAGES, QUESTIONS
     from ragbench.core.types import Dataset
-    from ragbench.data import Table, read_table
-    from ragbench.data.answers import rows_of_objects
+    from ragbench.data.answers import table_of
     from ragbench.data.building import Builder
 
     if not given:
@@ -400,8 +397,7 @@ def dataset_of(
         return Dataset(name, options.get("language") or "en", *base, notes=notes)
     builder = Builder()
     for frame, rows in given.items():
-        is_file = isinstance(rows, str | Path)
-        builder.add(frame, read_table(rows) if is_file else Table(rows_of_objects(rows)))
+        builder.add(frame, table_of(rows))
     return builder.build(name, options.get("language") or "")
 
 
@@ -430,9 +426,11 @@ def read(source: Any, columns: Any = None) -> Any:
     columns: field → column; without it those of [columns] in ragbench.toml.
     """
     from ragbench.core.errors import BenchError
-    from ragbench.data import read_answers
+    from ragbench.data import Answers, read_answers
     from ragbench.tiers.project import open_project
 
+    if isinstance(source, Answers):
+        return source
     of_project = open_project().columns
     if columns:
         return read_answers(source, columns)

@@ -57,22 +57,16 @@ def read_answers(
 ) -> Answers:
     """Read questions and answers.
 
-    Parameters
-    ----------
-    source
-        A file (CSV, TSV, JSON, JSON Lines, Parquet, Excel, an export of traces; plain or packed),
-        several files (a system each, called as the file), {system: any of these}, a list of dicts
-        or samples, {"question": [...], "answer": [...]}, or a frame.
-    columns
-        Field → column or path, for names that are not known: {"answer": "bot.text"}.
-    system
-        The name of the system where no column has it.
-
-    Raises BenchError where the source could only be read by guessing, or no row can be used.
+    source: a file (CSV, TSV, JSON, JSON Lines, Parquet, Excel, an export of traces; plain or
+    packed), several files (a system each, called as the file), {system: any of these}, a list of
+    dicts or samples, {"question": [...], "answer": [...]}, or a frame. columns: field → column or
+    path, for names that are not known: {"answer": "bot.text"}. system: its name where no column
+    has it. Raises BenchError where the source could only be read by guessing, or no row can be
+    used.
     """
     if isinstance(source, str | Path):
         with naming(Path(source)):
-            return _read_table(read_table(source), columns or {}, system)
+            return _read_table(read_table(source), columns, system)
     if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
         paths = {Path(path).name.split(".")[0]: Path(path) for path in source}
         if len(paths) < len(source):
@@ -83,7 +77,7 @@ def read_answers(
         isinstance(part, Path) for part in source.values()
     )
     if not isinstance(source, Mapping) or (any(map(field_of, source)) and not is_files):
-        return _read_table(Table(rows_of_objects(source)), columns or {}, system)
+        return _read_table(table_of(source), columns, system)
     answers = Answers()
     for name, part_source in source.items():
         part = read_answers(part_source, columns, name)
@@ -105,14 +99,16 @@ def iter_answers(
             if is_trace_export(table.rows):
                 yield read_answers(path, columns, system)
                 return
-            yield _read_table(table, columns or {}, system)
+            yield _read_table(table, columns, system)
 
 
-def rows_of_objects(source: Any, text_field: str = "question") -> list[Row]:
-    """Return the rows of a list, a table of columns, a frame, or what turns itself into one.
+def table_of(source: Any, text_field: str = "question") -> Table:
+    """Return the rows of a file, a list, columns, a frame, or what turns itself into one.
 
     text_field: what a text in a list is. Raises BenchError for a list of anything else.
     """
+    if isinstance(source, str | Path):
+        return read_table(source)
     if hasattr(source, "to_pandas"):  # Hugging Face, ragas, polars
         source = source.to_pandas()
     if hasattr(source, "iterrows"):
@@ -129,10 +125,10 @@ def rows_of_objects(source: Any, text_field: str = "question") -> list[Row]:
         rows.append(row)
     if not rows:
         raise BenchError("there are no rows; give a list of dicts")
-    return rows
+    return Table(rows)
 
 
-def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
+def _read_table(table: Table, named: Mapping[str, str] | None, system: str) -> Answers:
     """Return the samples of a table, and what was left out of it."""
     if is_trace_export(table.rows):
         if named:
@@ -140,7 +136,7 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
             raise BenchError("is an export of traces, read as it is; leave --column out")
         table = rows_of_traces(table.rows)
     table.rows = unfold(table.rows)
-    columns = choose_columns(table, named)
+    columns = choose_columns(table, named or {})
     if table.rows:
         check_answers(columns, table)
     answers = Answers(left_out=table.left_out)
@@ -162,11 +158,10 @@ def _read_table(table: Table, named: Mapping[str, str], system: str) -> Answers:
     is_named = bool(columns.paths.keys() & {"id", "question_id"})
     if not is_named and (system or columns.paths.keys() & {"system", "repeat"}):
         answers.samples = _name_by_question(answers.samples)
-    counts = {
-        "empty passages were left out": empty_passages,
-        "answers mix Latin and Cyrillic letters in a word": mixed_words,
-    }
-    answers.notes += [f"{count:,} {what}" for what, count in counts.items() if count]
+    if empty_passages:
+        answers.notes.append(f"{empty_passages:,} empty passages were left out")
+    if mixed_words:
+        answers.notes.append(f"{mixed_words:,} answers mix Latin and Cyrillic letters in a word")
     if columns.unread:
         answers.notes.append(f"columns that nothing reads: {', '.join(columns.unread)}")
     _check_repeats(answers, columns, table)
@@ -204,11 +199,9 @@ def _check_repeats(answers: Answers, columns: Columns, table: Table) -> None:
     ]
     likely = [column for column in differing if normalize(column) in LISTS["systems_perhaps"]]
     if times > 1 or (again and likely):
-        what = (
-            f"the id {name!r} stands {times} times"
-            if times > 1
-            else f"{again} questions stand again"
-        )
+        what = f"the id {name!r} stands {times} times"
+        if times == 1:
+            what = f"{again} questions stand again"
         option = shlex.quote(f"system={[*likely, *differing, 'COLUMN'][0]}")
         raise BenchError(
             f"{what}; it has the columns {', '.join(table.columns)}; say which names the system: "

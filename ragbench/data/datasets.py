@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.folders import replaced
 from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
-from ragbench.data.answers import rows_of_objects, unfold
+from ragbench.data.answers import table_of, unfold
 from ragbench.data.building import Builder
 from ragbench.data.columns import check_answers, choose_columns
 from ragbench.data.documents import DOCUMENT_ENDINGS, find_documents, read_documents
-from ragbench.data.files import BATCH, TABLE_ENDINGS, Table, ending_of, iter_batches, naming
+from ragbench.data.files import BATCH, TABLE_ENDINGS, ending_of, iter_batches, naming
 from ragbench.data.traces import is_trace_export
 from ragbench.data.trec import read_qrels, read_run
 from ragbench.data.vocabulary import FIELDS, FILES, KINDS
@@ -52,19 +52,11 @@ def read_dataset(
 ) -> Dataset:
     """Read a data set.
 
-    Parameters
-    ----------
-    source
-        A name below `data_folder` ("campus", "campus:ru" for a language), a folder, or a file. A
-        folder holds chunks and questions (labels, dialogues, decisions, history, ratings) as any
-        table, perhaps in several languages, or is of BEIR. A file is a table of questions, perhaps
-        with passages.
-    language
-        Which of the languages of a folder is preferred.
-    columns
-        Field → column, where names are not known.
-
-    Raises BenchError where nothing is there, or it could only be read by guessing.
+    source: a name below `data_folder` ("campus", "campus:ru" for a language), a folder, or a file.
+    A folder holds chunks and questions (labels, dialogues, decisions, history, ratings) as any
+    table, perhaps in several languages, or is of BEIR. A file is a table of questions, perhaps with
+    passages. language: which of a folder's is preferred. columns: field → column, where names are
+    not known. Raises BenchError where nothing is there, or it could only be read by guessing.
     """
     path, named_language = find_dataset(str(source), Path(data_folder))
     builder = Builder(columns or {})
@@ -85,10 +77,12 @@ def find_dataset(source: str, data_folder: Path) -> tuple[Path, str]:
     for folder in (data_folder, Path(), *SHIPPED):
         if (folder / name).exists():
             return folder / name, language
-    names = [path.name for folder in (data_folder, *SHIPPED) for path in sorted(folder.glob("*/"))]
-    names = list(dict.fromkeys(names))
-    there = f"in {data_folder}/ there is {', '.join(names) or 'none'}{suggest(name, names)}"
-    raise BenchError(f"there is no data set {name!r}: no such path, and {there}")
+    folders = (data_folder, *SHIPPED)
+    names = dict.fromkeys(path.name for folder in folders for path in sorted(folder.glob("*/")))
+    raise BenchError(
+        f"there is no data set {name!r}: no such path, and in {data_folder}/ there is "
+        f"{', '.join(names) or 'none'}{suggest(name, names)}"
+    )
 
 
 def role_of_file(path: Path) -> tuple[str, str]:
@@ -158,25 +152,21 @@ def _add_qrels(path: Path, builder: Builder) -> None:
 
 
 def from_objects(questions: Any, documents: Any = None, language: str = "") -> Dataset:
-    """Make a data set of objects in Python.
+    """Make a data set of objects in Python, or of files.
 
-    Parameters
-    ----------
-    questions
-        Texts, dicts, `Question`s or a frame. Columns go by their names; `relevant` holds the id or
-        the url of a document, a list of them, or {id: grade}.
-    documents
-        Texts (whose ids are their positions), dicts, `Passage`s, {id: text}, a frame, or a folder.
+    questions: texts, dicts, `Question`s, a frame or a file. Columns go by their names; `relevant`
+    holds the id or the url of a document, a list of them, or {id: grade}. documents: texts (whose
+    ids are their positions), dicts, `Passage`s, {id: text}, a frame, a file, or a folder.
     """
     builder = Builder()
-    if isinstance(documents, str | Path):
+    if isinstance(documents, str | Path) and Path(documents).is_dir():
         documents = read_documents(documents)[0]
     if isinstance(documents, Mapping) and all(isinstance(text, str) for text in documents.values()):
         documents = [Passage(text, str(key)) for key, text in documents.items()]
     if documents is not None:
-        builder.add("passages", Table(rows_of_objects(documents, "text"), start=0))
-    if len(questions):
-        builder.add("questions", Table(rows_of_objects(questions)))
+        builder.add("passages", replace(table_of(documents, "text"), start=0))
+    if questions is not None:
+        builder.add("questions", table_of(questions))
     return builder.build("objects", language)
 
 

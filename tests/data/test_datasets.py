@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import ragbench as rb
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Dataset, Passage, Question
 from ragbench.data import (
@@ -156,6 +157,17 @@ def test_objects(documents: Any) -> None:
     dataset = from_objects([{"question": "Where?", "relevant": 1}], documents)
     assert dataset.passages["text"].tolist() == ["At 8.", "Hall 2."]
     assert labels_of(dataset) == [("1", "1", 1.0, 0)]
+
+
+def test_files_stand_for_what_they_hold(tmp_path: Path) -> None:
+    passages, questions = tmp_path / "p.csv", tmp_path / "q.csv"
+    passages.write_text("id,text\n0,At 8.\n1,Hall 2.\n")
+    questions.write_text("question,relevant\nWhere?,1\n")
+    result = rb.tier1({"v1": "bm25"}, str(questions), documents=passages, draws=1000)
+    assert result.frames.questions["text"].tolist() == ["Where?"]
+    assert result.frames.labels["passage_id"].tolist() == ["1"]
+    rows = [{"question": "Where?", "answer": "In hall 2."}]
+    assert rb.score(rb.read(rows), ["answer_relevance"]).scores["question_id"].tolist() == ["1"]
 
 
 RELEVANT: dict[str, tuple[Any, list[tuple[str, float, int]]]] = {

@@ -163,7 +163,7 @@ def test_a_picture_is_drawn_once_and_then_kept_beside_the_vectors(
     assert drawn == [2, 3]
     pd.testing.assert_frame_equal(first.frames.projection, second.frames.projection)
     assert first.about.stand_ins == ("embedder hashing",)
-    passages = from_objects([], texts)
+    passages = from_objects(None, texts)
     data_set = rb.tier0(passages, "hashing", draws=200, projected=0)
     assert data_set.estimates.equals(first.estimates)
     assert "in 3 dimensions" in str(first.page)
