@@ -56,15 +56,20 @@ class SentenceModel:
         if encoder is None:
             raise BenchError(f"the model {self._name} has no layers, so no vectors of tokens")
         limit = model.max_seq_length
-        read = model.tokenizer(
-            list(texts), padding=True, truncation=limit is not None, max_length=limit,
-            return_tensors="pt", return_special_tokens_mask=True,
-        )  # fmt: skip
-        is_word = read.pop("special_tokens_mask") == 0
-        with torch.inference_mode(), torch_threads(self._threads):
-            states = encoder(**read.to(encoder.device)).last_hidden_state.cpu()
-        pairs = zip(states, is_word, strict=True)
-        return [state[mask].float().numpy() for state, mask in pairs]
+        vectors: list[Vectors] = []
+        # A batch at a time: all of its texts take the room of the longest.
+        for start in range(0, len(texts), self._batch):
+            read = model.tokenizer(
+                list(texts[start : start + self._batch]), padding=True,
+                truncation=limit is not None, max_length=limit,
+                return_tensors="pt", return_special_tokens_mask=True,
+            )  # fmt: skip
+            is_word = read.pop("special_tokens_mask") == 0
+            with torch.inference_mode(), torch_threads(self._threads):
+                states = encoder(**read.to(encoder.device)).last_hidden_state.cpu()
+            pairs = zip(states, is_word, strict=True)
+            vectors += [state[mask].float().numpy() for state, mask in pairs]
+        return vectors
 
     def load(self) -> Any:
         """Return the model, loaded once a process."""

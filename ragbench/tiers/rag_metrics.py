@@ -99,8 +99,8 @@ def measure(
     samples = choose_samples(request, samples)
     names = (embedder, request.embedder, settings.embedder, settings.embedders)
     chosen = choose_metrics(request, samples, metrics, has_embedder=any(map(bool, names)))
-    texts = [passage.text for sample in samples for passage in sample.contexts or ()]
-    texts = [text for text in texts if text]
+    passages = [passage for sample in samples for passage in sample.contexts or ()]
+    texts = [passage.text for passage in passages if passage.text]
     texts = texts or [text for sample in samples for text in sample.references]
     with open_store(settings, chosen) as store:
         services = open_services(

@@ -204,6 +204,10 @@ def test_tokens_have_vectors_without_those_of_the_ends(tmp_path: Path) -> None:
     two, one = embedder.tokens(["library opens", "parking"])
     assert (two.shape, one.shape) == ((2, 8), (1, 8))
     assert embedder.tokens(["parking"])[0] == pytest.approx(one, abs=1e-5)
+    # Whatever the batches are.
+    many = embedder.tokens(["library opens", "parking"] * 64)
+    assert [len(vectors) for vectors in many] == [2, 1] * 64
+    assert many[-1] == pytest.approx(one, abs=1e-5)
     with pytest.raises(BenchError, match="hashing gives no vectors of tokens"):
         open_embedder("hashing", Settings()).tokens(["a"])
 
@@ -224,6 +228,14 @@ def test_a_model_behind_an_endpoint_is_asked_with_its_prefixes() -> None:
     assert [body["input"] for body in bodies] == [["p: abc", "p: de"], ["p: f"], ["q: abc"]]
     assert {body["dimensions"] for body in bodies} == {2}
     assert embedder.describe() == "m"
+
+
+def test_an_endpoint_that_gives_no_vectors_is_an_error_in_one_sentence() -> None:
+    with serving(lambda body, number: Raw({"data": [{}]})) as server:
+        table = {"kind": "openai", "base_url": server.url, "model": "m"}
+        embedder = open_embedder("far", Settings.model_validate({"embedders": {"far": table}}))
+        with pytest.raises(BenchError, match="the embedder far gave no vectors: the endpoint's"):
+            embedder.embed(["abc"])
 
 
 def test_of_many_texts_some_are_fitted_the_same_in_any_order(

@@ -264,6 +264,7 @@ def test_a_level_is_one_of_the_rubric() -> None:
     [
         ("rubrics_score", {"rubric": {5: "only"}}, "differ"),
         ("rubrics_score", {"rubric": {"best": "x", "1": "y"}}, "'best' is no whole number"),
+        ("rubrics_score", {"rubric": "good or bad"}, "the rubric is 'good or bad'"),
         ("rubrics_score", {"rubric": {1: "x", 2: " "}}, "level 2 has no criteria"),
         ("noise_sensitivity(mode=both)", {}, "relevant, irrelevant"),
         ("factual_correctness(beta=0)", {}, "number from 0.01 on"),
