@@ -37,16 +37,11 @@ class Limiter:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         self._admit()
-        try:
-            await turn
-            pause = self._resume_at - time.monotonic()
-            if pause > 0:
-                # Spread, since all of them wait for the same moment.
-                await asyncio.sleep(pause + random.uniform(0, min(1.0, pause / 4)))  # noqa: S311
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                await self.__aexit__()
-            raise
+        await turn
+        pause = self._resume_at - time.monotonic()
+        if pause > 0:
+            # Spread, since all of them wait for the same moment.
+            await asyncio.sleep(pause + random.uniform(0, min(1.0, pause / 4)))  # noqa: S311
 
     async def __aexit__(self, *error: object) -> None:
         self._in_flight -= 1

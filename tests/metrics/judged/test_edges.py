@@ -283,6 +283,53 @@ def test_options_that_mean_nothing_are_refused(label: str, fields: Any, words: s
         measure(label, ScriptedJudge(), embedder=ScriptedEmbedder({}), **SAMPLE, **fields)
 
 
+# Metric, option, its least and greatest legal value, and what lies beyond.
+OPTIONS: list[tuple[str, str, float, float, tuple[Any, ...]]] = [
+    ("factual_correctness", "beta", 0.01, 1e9, (0.0, -1)),
+    ("response_relevancy", "questions", 1, 20, (0, 21, 1.5, True)),
+    ("aspect_critique", "repeats", 1, 99, (0, 101, 2, 98, True)),
+    ("simple_criteria", "repeats", 1, 99, (0, 100, 1.5)),
+    ("simple_criteria", "lowest", -1e9, 4.9, (5, 6)),
+    ("simple_criteria", "highest", 0.1, 1e9, (0, -1)),
+    ("answer_correctness", "factual_weight", 0, 1e9, (-0.1, "x")),
+    ("answer_correctness", "semantic_weight", 0, 1e9, (-0.1,)),
+    ("citation_quality", "most", 1, 10**9, (0, 1.5)),
+    ("context_recall_by_label", "threshold", 0.01, 1, (0, 1.01)),
+    ("context_precision_by_label", "threshold", 0.01, 1, (0, 1.01)),
+]
+
+
+@pytest.mark.parametrize(("label", "option", "least", "most", "beyond"), OPTIONS)
+def test_the_limits_of_options(
+    label: str, option: str, least: float, most: float, beyond: tuple[Any, ...]
+) -> None:
+    other = {"factual_weight": ",semantic_weight=0.3", "semantic_weight": ",factual_weight=0.7"}
+
+    def score(value: Any) -> Any:
+        judge = ScriptedJudge()
+        judge.scripts = defaultdict(lambda: "timeout")
+        labelled = f"{label}({option}={value}{other.get(option, '')})"
+        embedder = ScriptedEmbedder({SAMPLE["answer"]: (1, 0), SAMPLE["reference"]: (1, 0)})
+        return measure(labelled, judge, embedder=embedder, **{**SAMPLE, **LABELLED})
+
+    for value in (least, most):
+        assert score(value).status in ("ok", "timeout")
+    for value in beyond:
+        with pytest.raises(BenchError, match=label):
+            score(value)
+
+
+@pytest.mark.parametrize(("levels", "is_legal"), [(1, False), (2, True), (100, True), (101, False)])
+def test_a_rubric_has_two_levels_to_a_hundred(levels: int, is_legal: bool) -> None:
+    rubric = dict.fromkeys(range(levels), "criteria")
+    judge = ScriptedJudge(rubrics_score={"reason": "", "level": levels - 1})
+    if is_legal:
+        assert measure("rubrics_score", judge, rubric=rubric, **SAMPLE).value == 1.0
+    else:
+        with pytest.raises(BenchError, match="it needs 2 to 100"):
+            measure("rubrics_score", judge, rubric=rubric, **SAMPLE)
+
+
 # What widely used software computes under the same names, and what is right.
 
 
@@ -311,7 +358,9 @@ def test_ragas_numbers_are_reproduced() -> None:
     for mode, value in (("f1", 0.67), ("precision", 0.67), ("recall", 0.67)):
         label = f"factual_correctness(mode={mode},variant=ragas)"
         assert measure(label, judge, **SAMPLE).value == value
-    assert measure("factual_correctness(variant=ragas)", judge_of([], []), **SAMPLE).value == 0.0
+    silent = judge_of([], [])
+    assert measure("factual_correctness(variant=ragas)", silent, **SAMPLE).value == 0.0
+    assert silent.asked("entailment") == [], "of no claims nobody is asked"
 
 
 def test_three_verdicts_are_counted_apart() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.language import load_language
@@ -53,6 +54,45 @@ def test_every_prompt_is_filled_in_both_languages(name: str) -> None:
     for text in (prompt.en, prompt.ru):
         for word in re.findall(r"^- \"(\w+)\"", prompt.en, re.MULTILINE):
             assert f'"{word}"' in text
+
+
+# The scale of a prompt's reply.
+SCALES = {
+    "answer_accuracy": (0, 2),
+    "answer_accuracy_turned": (0, 2),
+    "context_relevance": (0, 2),
+    "response_groundedness": (0, 2),
+    "relevance": (0, 3),
+    "answer_correctness_rating": (1, 5),
+    "answer_relevance": (1, 5),
+    "e2e_score": (1, 5),
+    "faithfulness_rating": (1, 5),
+    "show_decision": (0, 100),
+}
+
+
+@pytest.mark.parametrize(("name", "ends"), SCALES.items(), ids=SCALES)
+def test_a_reply_is_within_its_scale(name: str, ends: tuple[int, int]) -> None:
+    shape = PROMPTS[name].shape
+    field = "likelihood" if name == "show_decision" else "rating"
+    for value in ends:
+        said = shape.model_validate({"reason": "so", "show": "no", field: value})
+        assert getattr(said, field) == value
+    for value in (ends[0] - 1, ends[1] + 1):
+        with pytest.raises(ValidationError):
+            shape.model_validate({"reason": "so", "show": "no", field: value})
+
+
+def test_long_replies_may_be_long_and_the_others_are_as_the_model_s_table_says() -> None:
+    wanted = {name: prompt.max_tokens for name, prompt in PROMPTS.items() if prompt.max_tokens}
+    drafts = {name for name in wanted if name.startswith(("draft", "nugget_listing"))}
+    assert {name: wanted[name] for name in wanted.keys() - drafts} == {
+        "agent_topics": 2000,
+        "claims": 2000,
+        "entailment": 3000,
+        "entities": 2000,
+        "nugget_assignment": 2000,
+    }
 
 
 def test_slots_must_be_filled_exactly() -> None:
