@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ragbench.report.figures import add_intervals, colour, new_figure, system_styles
+from ragbench.report.figures import colour, forest_plot, new_figure, system_styles
 from ragbench.report.parts import Part
 from ragbench.tiers.blame import (
     BEYOND,
@@ -152,25 +152,18 @@ def perfect_parts(result: Any) -> Part | None:
         return None
     systems = list(shares["system"].unique())
     styles = system_styles(systems, result.request.baseline)
-    figure = new_figure(70 + len(PARTS) * (16 * len(systems) + 16), result.language)
-    step = 0.7 / max(len(systems), 2)
-    for place, system in enumerate(systems):
-        rows = shares[shares["system"] == system].set_index("metric").reindex(list(PARTS))
-        shift = (place - (len(systems) - 1) / 2) * step
-        positions = [row + shift for row in range(len(PARTS))]
-        texts = [
-            f"{_(part)}: {result.language.interval(row.value, row.low, row.high)}"
-            for part, row in zip(PARTS, rows.itertuples(), strict=True)
+    by_system = shares.set_index(["system", "metric"])
+    rows = {system: by_system.loc[system].reindex(list(PARTS)) for system in systems}
+    texts = {
+        system: [
+            f"{_(row.Index)}: {result.language.interval(row.value, row.low, row.high)}"
+            for row in own.itertuples()
         ]
-        ends = (rows["value"].tolist(), rows["low"].tolist(), rows["high"].tolist())
-        add_intervals(figure, system, *ends, positions, styles[system], texts)
+        for system, own in rows.items()
+    }
+    names = [_(part) for part in PARTS]
+    figure = forest_plot(rows, styles, texts, names, result.language)
     figure.update_xaxes(range=[-0.02, 1.02], title_text=_("share of good answers"))
-    figure.update_yaxes(
-        tickvals=list(range(len(PARTS))),
-        ticktext=[_(part) for part in PARTS],
-        autorange="reversed",
-        showgrid=False,
-    )
     note = _(
         "Of questions with a labelled passage and a right answer. Perfect retrieval: answers are "
         "written from the labelled passages and judged again. Perfect generation: every answer "

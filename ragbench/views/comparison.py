@@ -16,13 +16,12 @@ from markupsafe import Markup
 from ragbench.core.errors import BenchError
 from ragbench.core.language import NOTHING, Language, mark
 from ragbench.core.metric import parse_label
-from ragbench.report.figures import add_intervals, new_figure, system_styles
+from ragbench.report.figures import forest_plot, system_styles
 from ragbench.report.index import SIGNS, stand_ins_text
 from ragbench.report.manifest import git_commit, versions
 from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 
-ROW_HEIGHT = 15  # pixels of one system in a forest plot
 MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -239,40 +238,22 @@ def forest(result: Any, labels: Sequence[str], scale: tuple[float, float]) -> Pa
     """One figure of metrics of one scale, a row a metric; its title says who is better."""
     systems = result.systems
     styles = system_styles(systems, result.request.baseline)
-    step = 0.7 / max(len(systems), 2)
-    height = 96 + len(labels) * (ROW_HEIGHT * len(systems) + 18)
-    figure = new_figure(height, result.language)
     means = result.estimates.set_index(["system", "metric"])
-    for place, system in enumerate(systems):
-        rows = means.loc[system].reindex(labels)
-        shift = (place - (len(systems) - 1) / 2) * step
-        texts = [
+    rows = {system: means.loc[system].reindex(labels) for system in systems}
+    texts = {
+        system: [
             f"{row.Index} {result.language.interval(row.value, row.low, row.high)}"
-            for row in rows.itertuples()
+            for row in own.itertuples()
         ]
-        add_intervals(
-            figure,
-            system,
-            rows["value"],
-            rows["low"],
-            rows["high"],
-            [row + shift for row in range(len(labels))],
-            styles[system],
-            texts,
-        )
+        for system, own in rows.items()
+    }
+    figure = forest_plot(rows, styles, texts, labels, result.language)
     level = f"{100 * result.request.level:g}"
     text = result.language.translate("mean, {level} % interval").format(level=level)
     figure.update_xaxes(title_text=text, showline=True)
     if all(map(math.isfinite, scale)):
         margin = 0.02 * (scale[1] - scale[0])
         figure.update_xaxes(range=[scale[0] - margin, scale[1] + margin])
-    figure.update_yaxes(
-        tickvals=list(range(len(labels))),
-        ticktext=list(labels),
-        autorange="reversed",
-        showgrid=False,
-        showline=False,
-    )
     return Part(figure, title=forest_title(result, labels))
 
 

@@ -186,12 +186,9 @@ def numbers(result: Any) -> Part:
 
 def pictures(result: Any) -> list[Part]:
     """The texts in two dimensions and, folded, in three, for every embedder."""
-    projection = result.frames.projection
-    if projection.empty:
-        return []
     texts = result.frames.texts.set_index("text_id")
     parts = []
-    for system, rows in projection.groupby("system", sort=False):
+    for system, rows in result.frames.projection.groupby("system", sort=False):
         shown = rows.join(texts, on="text_id")
         for n_axes in AXES:
             parts.append(picture(result, str(system), shown, n_axes))

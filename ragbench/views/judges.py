@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ragbench.core.language import mark
 from ragbench.core.metric import parse_label
-from ragbench.report.figures import add_intervals, new_figure, system_styles
+from ragbench.report.figures import forest_plot, system_styles
 from ragbench.report.parts import Part, trusted
 from ragbench.views import comparison
 from ragbench.views.questions import QuestionList, questions
@@ -155,26 +155,22 @@ def forest(result: Any) -> Part | None:
     if not systems:
         return None
     labels = [name for name in list(MEASURES)[:DRAWN] if name in set(frame["measure"])]
-    styles = system_styles(systems, PEOPLE)
-    figure = new_figure(96 + len(labels) * (16 * len(systems) + 18), language)
-    for place, system in enumerate(systems):
-        rows = frame[frame["system"] == system].set_index("measure").reindex(labels)
-        shift = (place - (len(systems) - 1) / 2) * 0.7 / max(len(systems), 2)
-        texts = [
+    styles = {_(name): style for name, style in system_styles(systems, PEOPLE).items()}
+    by_system = frame.set_index(["system", "measure"])
+    rows = {_(system): by_system.loc[system].reindex(labels) for system in systems}
+    texts = {
+        name: [
             f"{_(MEASURES[row.Index])} {language.interval(row.value, row.low, row.high, 2)}"
-            for row in rows.itertuples()
+            for row in own.itertuples()
         ]
-        positions = [row + shift for row in range(len(labels))]
-        ends = rows["value"], rows["low"], rows["high"]
-        add_intervals(figure, _(system), *ends, positions, styles[system], texts)
+        for name, own in rows.items()
+    }
+    names = [_(MEASURES[name]) for name in labels]
+    figure = forest_plot(rows, styles, texts, names, language)
     level = f"{100 * result.request.level:g}"
     text = _("agreement with people, {level} % interval").format(level=level)
     least = frame.loc[frame["measure"].isin(labels), ["value", "low"]].min().min()
     figure.update_xaxes(title_text=text, showline=True, range=[min(-0.02, least - 0.02), 1.02])
-    names = [_(MEASURES[name]) for name in labels]
-    figure.update_yaxes(
-        tickvals=list(range(len(labels))), ticktext=names, autorange="reversed", showgrid=False
-    )
     title = _("Agreement with people by {measure}: {values}")
     values = frame[frame["measure"] == labels[0]].set_index("system")["value"]
     known = [name for name in systems if not np.isnan(values[name])]

@@ -109,10 +109,8 @@ def pages(result: Any) -> Part | None:
     _ = result.language.translate
     frame = result.statement.pages
     shown = frame.head(MOST_PAGES)
-    titles = result.frames.passages.drop_duplicates("url").set_index("url")["title"]
-    names = [titles.get(url, "") or url for url in shown["url"]]
     note = _("{shown} of {total} pages.").format(shown=len(shown), total=len(frame))
-    return score_table(result, shown, names, _("Pages that were shown most"), note)
+    return score_table(result, shown, shown["url"], _("Pages that were shown most"), note)
 
 
 def score_table(

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ragbench.core.language import Language, mark
 from ragbench.extras.runs.comparing import Compared
-from ragbench.report.figures import add_intervals, new_figure, system_styles
+from ragbench.report.figures import forest_plot, system_styles
 from ragbench.report.page import Page, only_parts
 from ragbench.report.parts import Part, trusted
 
@@ -69,25 +69,16 @@ def history(compared: Compared, language: Language) -> list[Part]:
         rows = compared.estimates
         rows = rows[(rows["page"] == page) & (rows["metric"] == metric)]
         systems = list(dict.fromkeys(rows["system"]))
-        figure = new_figure(70 + 22 * len(systems) * len(compared.names), language)
-        step = 0.7 / max(len(compared.names), 2)
-        for place, name in enumerate(compared.names):
-            own = rows[rows["run"] == name].set_index("system").reindex(systems)
-            own = own.astype({"value": float, "low": float, "high": float})
-            shift = (place - (len(compared.names) - 1) / 2) * step
-            positions = [row + shift for row in range(len(systems))]
-            texts = [
-                f"{system} {language.interval(row.value, row.low, row.high)}"
-                for system, row in zip(systems, own.itertuples(), strict=True)
+        by_run = rows.set_index(["run", "system"])
+        means = {name: by_run.loc[name].reindex(systems) for name in compared.names}
+        texts = {
+            name: [
+                f"{row.Index} {language.interval(row.value, row.low, row.high)}"
+                for row in own.itertuples()
             ]
-            ends = (own["value"].tolist(), own["low"].tolist(), own["high"].tolist())
-            add_intervals(figure, name, *ends, positions, styles[name], texts)
-        figure.update_yaxes(
-            tickvals=list(range(len(systems))),
-            ticktext=systems,
-            autorange="reversed",
-            showgrid=False,
-        )
+            for name, own in means.items()
+        }
+        figure = forest_plot(means, styles, texts, systems, language)
         figure.update_xaxes(title_text=metric)
         parts.append(Part(figure, title=f"{page} · {metric}"))
     return parts

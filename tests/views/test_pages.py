@@ -1,0 +1,285 @@
+"""What the parts of pages show: figures point by point, tables cell by cell, what is left away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragbench as rb
+from ragbench.core.language import load_language
+from ragbench.data import from_objects
+from ragbench.report.figures import forest_plot, system_styles
+from tests.tiers.test_sources import PASSAGES, own_and_first
+from tests.tiers.test_sources import QUESTIONS as ASKED
+from tests.tiers.test_tier0 import TRIANGLE
+
+FEW = {"draws": 200}
+
+
+def part(result: Any, title: str) -> Any:
+    """The part of a page whose title begins so; None without."""
+    return next((one for one in result.parts if str(one.title).startswith(title)), None)
+
+
+def said(text: Any) -> str:
+    """A text with plain blanks."""
+    return str(text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def rows(table: Any) -> list[list[str]]:
+    """A table as lists of its cells, the headings of rows in front."""
+    cells = zip(table.content.index, table.content.to_numpy().tolist(), strict=True)
+    return [[said(cell) for cell in (heading, *row)] for heading, row in cells]
+
+
+@pytest.mark.parametrize(
+    ("names", "shifts", "height"),
+    [("a", [0], 162), ("ab", [-0.175, 0.175], 192), ("abc", [-0.7 / 3, 0, 0.7 / 3], 222)],
+)
+def test_systems_stand_below_each_other_in_every_row(
+    names: str, shifts: list[float], height: int
+) -> None:
+    import pandas as pd
+
+    means = pd.DataFrame({"value": [0.5, 0.25], "low": [0.25, np.nan], "high": [1.0, np.nan]})
+    texts = {name: ["x", "y"] for name in names}
+    figure = forest_plot(
+        dict.fromkeys(names, means), system_styles(names), texts, ["x", "y"], load_language("en")
+    )
+    for trace, shift in zip(figure.data, shifts, strict=True):
+        assert list(trace.y) == pytest.approx([shift, 1 + shift])
+        assert list(trace.x) == [0.5, 0.25]
+        assert list(trace.error_x.array) == [0.5, 0]
+        assert list(trace.error_x.arrayminus) == [0.25, 0]
+    assert list(figure.layout.yaxis.tickvals) == [0, 1]
+    assert figure.layout.height == height
+
+
+DOCUMENTS = [
+    {"id": "lib", "text": "The library opens at 8:00 on working days.", "url": "/lib"},
+    {"id": "copy", "text": "the LIBRARY opens at 8:00, on working days", "url": "/old"},
+    {"id": "ru", "text": "Повторная сдача экзамена проходит в феврале перед комиссией."},
+]
+QUESTIONS = [
+    {"id": "q1", "question": "When does the library open?", "relevant": ["lib"]},
+    {"id": "q2", "question": "How long is it?", "relevant": ["gone"], "reference": "It is long."},
+    {"id": "q3", "question": "Who is the rector of it?", "answerable": False},
+]
+
+
+def test_a_data_set_in_counts_lengths_and_languages() -> None:
+    result: Any = rb.dataset(QUESTIONS, DOCUMENTS)
+    found = {row[0]: row[1:3] for row in rows(part(result, "What was looked for"))}
+    assert found["a label names a passage that the data set does not have"] == ["1", "2"]
+    assert sum(count == "1" for count, _ in found.values()) == 4
+    text = said(result.parts[0])
+    assert text.count(": 1 of ") == 4
+    assert "Questions that can be answered: 2 of 3 (67 %); with a labelled passage: 2 of" in text
+    texts = rows(part(result, "The texts behind the findings"))
+    assert ["How long is it?", "gone"] in [row[1:] for row in texts]
+    copied = next(row for row in texts if row[1].startswith("the LIBRARY"))
+    assert copied[2] == "lib: The library opens at 8:00 on working days."
+    assert part(result, "The texts behind the findings").note == ""
+    table = rows(part(result, "All numbers"))
+    assert [row[1:] for row in table if row[0] == "passages"] == [
+        ["3", "8", "8", "8", "en 67 %, ru 33 %"]
+    ]
+    assert [row[1] for row in table] == ["3", "1", "3"]
+    figure = part(result, "Words of half")
+    # The median of 5, 4 and 6 words; of one answer; of three passages.
+    assert figure.title.endswith("questions of the data set 5, reference answers 3, passages 8")
+    [box] = figure.content.data
+    assert list(box.q1) == [4, 3, 8]
+    assert list(box.upperfence) == [6, 3, 8]
+    assert figure.content.layout.height == 90 + 3 * 34
+    assert "1 labelled ids are not in the base, such as gone" in str(part(result, "What was left"))
+
+
+def test_a_data_set_of_passages_alone_and_many_findings() -> None:
+    folder = Path("data/alone")
+    folder.mkdir(parents=True)
+    lines = (json.dumps({"id": f"p{n}", "text": "Twice told."}) for n in range(103))
+    (folder / "chunks.en.jsonl").write_text("\n".join(lines))
+    result: Any = rb.dataset(dataset="alone")
+    assert "Questions that can be answered: –; with a labelled passage: –." in str(result)
+    assert part(result, "Every question") is None
+    texts = part(result, "The texts behind the findings")
+    assert len(texts.content) == 100
+    assert texts.note.startswith("100 of 102 are listed")
+    clean: Any = rb.dataset(QUESTIONS[:1], DOCUMENTS[:1])
+    assert "Nothing was found that makes numbers look better" in str(clean)
+    assert part(clean, "The texts behind the findings") is None
+    assert part(clean, "What was left out") is None
+
+
+def test_spaces_of_vectors_in_figures_and_numbers() -> None:
+    options = {**FEW, "projected": 0}
+    vectors = {"small": TRIANGLE, "wide": np.column_stack([TRIANGLE, TRIANGLE[:, ::-1]])}
+    result: Any = rb.tier0(vectors=vectors, **options)
+    figure = part(result, "Nearest neighbours").content
+    nearest, pairs = figure.data[0], figure.data[1]
+    # The nearest are at 3, 3 and 4; the area is 1.
+    assert list(nearest.x) == [3, 3, 3.5, 4]
+    assert list(nearest.y) == pytest.approx([0, 4 / 3, 2 / 3, 0])
+    assert (nearest.yaxis, pairs.yaxis) == ("y", "y2")
+    assert [trace.showlegend for trace in figure.data] == [True, False, True, False]
+    assert said(part(result, "Nearest neighbours").title).endswith("small 83 %, wide 83 %")
+    spectrum = part(result, "Dimensions that hold")
+    assert spectrum.title.endswith("small 2 / 2, wide 2 / 4")
+    assert spectrum.note.startswith("3 texts span at most 2 dimensions")
+    marks = spectrum.content.data[-1]
+    assert list(marks.x) == [2, 2]
+    assert list(marks.y) == [0.95, 0.95]
+    assert [trace.showlegend for trace in spectrum.content.data] == [True, True, False]
+    table = part(result, "All numbers").content
+    assert table.loc["total_samples", "small"] == "3"
+    assert table.loc["avg_nn_distance", "small"].startswith("3.333 [")
+    assert part(result, "The texts in") is None
+    closest = part(result, "The closest texts").content
+    assert closest.index.tolist() == ["small", "", "wide", ""]
+
+    many = np.random.default_rng(0).normal(size=(30, 3))
+    for listed in (24, 25):
+        alone: Any = rb.tier0(vectors=many, listed=listed, **options)
+        isolated = part(alone, "The most isolated texts")
+        assert isolated.is_folded == (listed == 25)
+        assert isolated.content.index.tolist() == list(range(listed))
+    figure = part(alone, "Nearest neighbours")
+    assert "vectors" not in figure.title
+    assert not any(trace.showlegend for trace in figure.content.data)
+    assert part(alone, "Dimensions that hold").note == ""
+
+
+def test_a_picture_has_colours_for_the_most_frequent_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def draw(vectors: np.ndarray, n_axes: int, distance: str, seed: int) -> np.ndarray:
+        return np.arange(len(vectors) * n_axes, dtype=float).reshape(-1, n_axes)
+
+    monkeypatch.setattr("ragbench.tiers.tier0_embeddings.compute_umap", draw)
+    documents = [
+        # Of folder f0 eight texts, of f1 seven and so on; one text is cut at 80 letters.
+        {"id": f"{n}-{m}", "text": f"{n} {m} " + "x" * 78, "url": f"https://x/f{n}/{m}"}
+        for n in range(8)
+        for m in range(8 - n)
+    ]
+    lengths: Any = lambda texts: [[1.0, n] for n in range(len(texts))]  # noqa: E731
+    result: Any = rb.tier0(from_objects(None, documents), lengths, **FEW)
+    flat, deep = (part(result, f"The texts in {n} dimensions") for n in (2, 3))
+    assert [trace.name for trace in flat.content.data] == [
+        "all others", "f0", "f1", "f2", "f3", "f4", "f5"
+    ]  # fmt: skip
+    assert [len(trace.x) for trace in flat.content.data] == [3, 8, 7, 6, 5, 4, 3]
+    assert flat.content.data[0].legendrank > 1_000
+    assert flat.content.data[1].customdata[0] == "0 0 " + "x" * 76 + "…"
+    assert (flat.is_folded, deep.is_folded) == (False, True)
+    assert list(deep.content.data[1].z[:2]) == [2, 5]
+    assert flat.title == "The texts in 2 dimensions"
+    assert (flat.content.data[1].marker.size, deep.content.data[1].marker.size) == (7, 4)
+
+
+def embed_subjects(texts: list[str]) -> list[list[float]]:
+    """Subjects are directions."""
+    names = ("parking", "library", "swimming")
+    return [[1.0 if name in text else 0.001 * len(text) for name in names] for text in texts]
+
+
+def test_sources_in_topics_pages_and_what_is_never_retrieved() -> None:
+    def none(question: str, k: int) -> list[str]:
+        raise ConnectionError("refused")
+
+    Path("vectors.py").write_text(
+        "from tests.views.test_pages import embed_subjects as embed\n", encoding="utf-8"
+    )
+    Path("ragbench.toml").write_text('[embedders.own]\ncallable = "vectors:embed"\n')
+    from ragbench.core.trust import trust
+
+    trust(Path())
+    options = {**FEW, "n_topics": 3, "k": 2, "embedder": "own"}
+    passages = [*PASSAGES, *({"id": f"x{n}", "text": f"Extra {n}."} for n in range(30))]
+    systems = {"v1": own_and_first, "v2": lambda question, k: ["p9"], "v3": none}
+    result: Any = rb.sources(systems, ASKED, passages, **options)
+    assert "v3 retrieves" not in str(result)
+    assert "v1 retrieves 9 [7, 11] of 40 passages (22 %) among the first 2 for 9" in said(result)
+    assert "Never retrieved: passages 39, of which questions need 9; pages 4." in str(result)
+    numbers = part(result, "All numbers").content
+    assert numbers.loc["used_chunks", "● v1"].startswith("9 [")
+    assert numbers.loc["utilization_rate", "● v1"].startswith("0.225 [")
+    topics = part(result, "Least is found for the topic")
+    assert topics.title.endswith(": 0.3 passages a question by v2")
+    assert sorted(topics.content.data[0].x) == pytest.approx([1, 4 / 3, 4 / 3])
+    assert topics.content.layout.height == 110 + 26 * (3 + 3)
+    assert topics.content.data[0].customdata[0] in ("3 / 3", "4 / 3")
+    table = part(result, "Topics in numbers").content
+    assert sorted(table["v1"]) == ["3 · 2", "4 · 3", "4 · 3"]
+    assert list(table["questions"]) == ["3", "3", "3"]
+    assert "v3" not in table
+    assert all(len(name.split(", ")) <= 3 for name in table.index)
+    never = part(result, "Passages that are never retrieved")
+    assert never.is_folded
+    assert never.note.startswith("Passages: 40, of which 30 are listed")
+    listed = never.content
+    assert listed["never by"].iloc[0] == "◆ v2"
+    assert listed["labelled for"].tolist()[:10] == ["1"] * 9 + ["–"]
+    pages = part(result, "Pages by how often")
+    # Page 0 has p0 and p1; v1 finds it for all questions.
+    assert rows(pages)[0] == ["https://x/0", "2", "9", "0"]
+    assert len(pages.content) == 5
+
+    all_used: Any = rb.sources({"v1": own_and_first}, ASKED, PASSAGES[:9], **options)
+    assert "Every passage is retrieved for some question." in str(part(all_used, "Passages that"))
+    assert "Never retrieved" not in str(all_used)
+    bare = [{"id": row["id"], "text": row["text"]} for row in PASSAGES]
+    without: Any = rb.sources({"v1": own_and_first}, ASKED, bare, **options)
+    assert part(without, "Pages by how often") is None
+    assert not part(without, "Passages that").is_folded
+    failed: Any = rb.sources({"v3": none}, ASKED, PASSAGES, **options)
+    for title in ("Least is found", "Passages that", "Pages by how often"):
+        assert part(failed, title) is None
+
+
+def write_log(scores: list[int | None], question: str = "Where is the {} pool?") -> None:
+    """A data set of three pages and a log of questions."""
+    folder = Path("data/log")
+    folder.mkdir(parents=True, exist_ok=True)
+    passages = [{"id": f"p{n}", "text": f"Passage {n}.", "url": f"/{n}"} for n in range(3)]
+    history: list[dict[str, Any]] = [
+        {"id": f"h{n}", "question": question.format(("big", "old")[n % 2]), "url": f"/{n % 2}"}
+        | {"score": score, "user": "ann" if n < 2 else None, "asked_at": f"2026-0{n % 2 + 1}-01"}
+        for n, score in enumerate(scores)
+    ]
+    for name, lines in (("chunks", passages), ("history", history)):
+        text = "\n".join(map(json.dumps, lines))
+        (folder / f"{name}.en.jsonl").write_text(text, encoding="utf-8")
+
+
+def find_first(question: str, k: int) -> list[str]:
+    return ["p0"]
+
+
+def test_people_are_told_by_month_word_and_page() -> None:
+    write_log([5, 3, 4, 1])
+    result: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
+    figure = part(result, "Users' mean score is 3.25")
+    assert "4.50 in 2026-01, 2.00 in 2026-02" in figure.title
+    [points] = figure.content.data
+    assert list(points.x) == ["2026-01", "2026-02"]
+    assert list(points.y) == [4.5, 2]
+    assert [text.strip() for text in points.text] == ["4.5", "2.0"]
+    assert points.customdata[1].endswith("n = 2")
+    assert figure.content.layout.xaxis.ticktext[0] == "2026-01<br>n = 2"
+    pages = part(result, "Pages that were shown most")
+    assert rows(pages) == [["/0", "2", "50 %", "4.50"], ["/1", "2", "50 %", "2.00"]]
+    assert pages.note == "2 of 2 pages."
+    words = {row[0]: row[1:] for row in rows(part(result, "What people ask about"))}
+    assert words["pool"] == ["4", "100 %", "3.25"]
+    assert "users 1" in str(result.parts[1]).replace("<b>", "")
+
+    write_log([None, None], question="where is it?")
+    silent: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
+    assert part(silent, "Users' mean score") is None
+    assert part(silent, "What people ask about") is None
