@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -55,45 +56,45 @@ def test_what_is_taken(tmp_path: Path, text: str) -> None:
     load_settings(tmp_path)
 
 
-# Table, key, its usual value, the least and the greatest that are legal, and what lies beyond.
-LIMITS: list[tuple[str, str, Any, Any, Any, tuple[Any, ...]]] = [
-    ("Model", "temperature", None, 0, 2, (-0.1, 2.1)),
-    ("Model", "top_p", None, 0.01, 1, (0, 1.1)),
-    ("Model", "max_tokens", None, 1, 10**6, (0,)),
-    ("Model", "dimensions", None, 1, 10**6, (0,)),
-    ("Model", "concurrency", 16, 1, 4_096, (0, 4_097)),
-    ("Model", "timeout_seconds", 120, 0.1, 10**6, (0,)),
-    ("Model", "connect_seconds", 10, 0.1, 10**6, (0,)),
-    ("Model", "read_seconds", 120, 0.1, 10**6, (0,)),
-    ("Model", "attempts", 6, 1, 100, (0, 101)),
-    ("Model", "patience_seconds", 300, 0.1, 10**6, (0,)),
-    ("Model", "input_price", 0, 0, 10**6, (-0.1,)),
-    ("Model", "output_price", 0, 0, 10**6, (-0.1,)),
-    ("EmbedderTable", "batch", 64, 1, 10**6, (0,)),
-    ("RetrieverTable", "m", 16, 2, 100, (1, 101)),
-    ("RetrieverTable", "ef_construction", 64, 4, 1_000, (3, 1_001)),
-    ("RetrieverTable", "ef_search", 40, 1, 1_000, (0, 1_001)),
-    ("RetrieverTable", "lists", None, 1, 32_768, (0, 32_769)),
-    ("RetrieverTable", "probes", 1, 1, 32_768, (0, 32_769)),
-    ("RerankerTable", "depth", 20, 1, 1_000, (0, 1_001)),
-    ("GeneratorTable", "sentences", 2, 1, 20, (0, 21)),
-    ("GeneratorTable", "refuse_below", 0.49, 0, 1, (-0.1, 1.1)),
-    ("SystemTable", "ef_search", 40, 1, 1_000, (0, 1_001)),
-    ("SystemTable", "probes", 1, 1, 32_768, (0, 32_769)),
-    ("SystemTable", "concurrency", 1, 1, 1_024, (0, 1_025)),
-    ("SystemTable", "timeout_seconds", 60, 0.1, 10**6, (0,)),
-    ("DatabaseSettings", "connections", 8, 1, 90, (0, 91)),
-    ("DatabaseSettings", "connect_seconds", 10, 0.1, 10**6, (0,)),
-    ("DatabaseSettings", "statement_seconds", 600, 0.1, 10**6, (0,)),
-    ("DatabaseSettings", "lock_seconds", 20, 0.1, 10**6, (0,)),
-    ("Budget", "calls", None, 1, 10**9, (0,)),
-    ("Budget", "tokens", None, 1, 10**9, (0,)),
-    ("Budget", "money", None, 0.1, 10**9, (0,)),
-    ("Gate", "not_worse_by", None, 0.1, 10**9, (0,)),
-    ("Gate", "most_unmeasured", 0.02, 0, 1, (-0.1, 1.1)),
-    ("Settings", "tolerance", None, 0, 10**9, (-0.1,)),
-    ("Settings", "quorum", None, 1, 10**9, (0,)),
-]
+# Of numbers the usual value, the least and the greatest that are legal, and what lies beyond.
+LIMITS = """
+Model            temperature       None 0    2       -0.1 2.1
+Model            top_p             None 0.01 1       0 1.1
+Model            max_tokens        None 1    1000000 0
+Model            dimensions        None 1    1000000 0
+Model            concurrency       16   1    4096    0 4097
+Model            timeout_seconds   120  0.1  1000000 0
+Model            connect_seconds   10   0.1  1000000 0
+Model            read_seconds      120  0.1  1000000 0
+Model            attempts          6    1    100     0 101
+Model            patience_seconds  300  0.1  1000000 0
+Model            input_price       0    0    1000000 -0.1
+Model            output_price      0    0    1000000 -0.1
+EmbedderTable    batch             64   1    1000000 0
+RetrieverTable   m                 16   2    100     1 101
+RetrieverTable   ef_construction   64   4    1000    3 1001
+RetrieverTable   ef_search         40   1    1000    0 1001
+RetrieverTable   lists             None 1    32768   0 32769
+RetrieverTable   probes            1    1    32768   0 32769
+RerankerTable    depth             20   1    1000    0 1001
+GeneratorTable   sentences         2    1    20      0 21
+GeneratorTable   refuse_below      0.49 0    1       -0.1 1.1
+SystemTable      ef_search         40   1    1000    0 1001
+SystemTable      probes            1    1    32768   0 32769
+SystemTable      concurrency       1    1    1024    0 1025
+SystemTable      timeout_seconds   60   0.1  1000000 0
+DatabaseSettings connections       8    1    90      0 91
+DatabaseSettings connect_seconds   10   0.1  1000000 0
+DatabaseSettings statement_seconds 600  0.1  1000000 0
+DatabaseSettings lock_seconds      20   0.1  1000000 0
+Budget           calls             None 1    1000000 0
+Budget           tokens            None 1    1000000 0
+Budget           money             None 0.1  1000000 0
+Gate             not_worse_by      None 0.1  1000000 0
+Gate             most_unmeasured   0.02 0    1       -0.1 1.1
+Settings         tolerance         None 0    1000000 -0.1
+Settings         quorum            None 1    1000000 0
+"""
 NEEDED: dict[str, dict[str, Any]] = {
     "RetrieverTable": {"kind": "bm25"},
     "RerankerTable": {"kind": "judge"},
@@ -102,12 +103,10 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "usual", "least", "most", "beyond"), LIMITS, ids=[f"{a}-{b}" for a, b, *_ in LIMITS]
-)  # fmt: skip
-def test_the_usual_value_and_the_limits_of_a_number(
-    name: str, key: str, usual: Any, least: Any, most: Any, beyond: tuple[Any, ...]
-) -> None:
+@pytest.mark.parametrize("line", LIMITS.strip().splitlines(), ids=lambda line: line[:35])
+def test_the_usual_value_and_the_limits_of_a_number(line: str) -> None:
+    name, key, *words = line.split()
+    usual, least, most, *beyond = map(ast.literal_eval, words)
     table: type[BaseModel] = getattr(settings, name)
     needed = NEEDED.get(name, {})
     assert getattr(table.model_validate(needed), key) == usual
