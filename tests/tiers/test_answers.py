@@ -86,6 +86,15 @@ def test_without_contexts_the_writer_gets_none() -> None:
     assert set(result.frames.answers["contexts"]) == {()}
 
 
+def test_both_tiers_usually_show_what_is_made_up_and_how_like_the_right_answer_it_is() -> None:
+    asked = {"judges": "lexical", "embedder": "hashing", **FEW}
+    written = rb.tier2({"reads": from_contexts}, QUESTIONS, PASSAGES, **asked)
+    asked_as_users_do = rb.tier3({"good": good}, QUESTIONS, PASSAGES, **asked)
+    assert means(written)["reads", "hallucination"] == 0.0
+    assert means(written)["reads", "semantic_similarity"] == pytest.approx(1.0)
+    assert means(asked_as_users_do)["good", "hallucination"] == 0.0
+
+
 def test_a_judge_rates_what_it_is_shown_and_gives_its_reason() -> None:
     judge = Scripted(lambda values: 1 if "noon" in values["answer"] else 4)
     systems = {"noon": always_noon, "reads": from_contexts}
