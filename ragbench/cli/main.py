@@ -91,10 +91,8 @@ class LazyCommand(TyperCommand):
 
 
 def load_command(name: str) -> Any:
-    """Import a command. Its module has an `app` of several commands, or a function `main`."""
+    """Import a command: the function `main` of its module."""
     module = importlib.import_module(COMMANDS[name][0])
-    if hasattr(module, "app"):
-        return typer.main.get_command(module.app)
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     settings = {"help_option_names": ["-h", "--help"], **getattr(module, "CONTEXT", {})}
     app.command(name, context_settings=settings)(module.main)
@@ -110,9 +108,7 @@ class Commands(TyperGroup):
         return sorted(installed, key=lambda name: PANELS.index(COMMANDS[name][1]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command that knows its line of help; None for an unknown name."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
+        """Return a command that knows its line of help."""
         _, panel, line = COMMANDS[cmd_name]
         return LazyCommand(cmd_name, help=line, rich_help_panel=panel)
 

@@ -20,6 +20,9 @@ id,version,question,answer,reference,contexts
 2,v2,How long is a loan?,14 days.,14 days.,"[""A loan lasts 14 days.""]"
 """,
     "one.csv": "question,answer,reference\nWhen?,At 8.,At 8.\n",
+    "rows.csv": "question,answer,reference\n" + "When?,At 8.,At 8.\n" + ",,x\n" * 5,
+    "a.csv": "id,exact_match\n1,1\n2,0\n",
+    "b.csv": "id,exact_match\n1,1\n2,1\n",
     "odd.csv": "frage,antwort\nWhen is it open?,At 8.\n",
     "questions.csv": "id,question,reference,relevant\nq1,When is it open?,At 8.,a\nq2,A loan?,,b\n",
     "passages.csv": "id,text,url\na,It opens at 8.,/a\nb,A loan lasts 14 days.,/b\n",

@@ -69,7 +69,25 @@ Write = Callable[..., None]
         ),
         ("", "init", 3, "nothing here that ragbench reads"),
         ("", "init nix.csv", 3, "there is no nix.csv"),
+        ("", "lab", 3, "there is no folder"),
         ("", "metrics ndcg", 0, "options  k=None, gain=linear"),
+        ("", "metrics ndcg,hallucination", 0, "scale    0 to 1, lower is better"),
+        ("", "metrics show_decision", 0, "scale    0 to 1; neither end is good"),
+        ("", "metrics total_samples --json -", 0, '"bounds": [\n    0.0,\n    null\n   ]'),
+        ("rows.csv", "score rows.csv -m exact_match", 0, "left out row 4: has neither"),
+        ("rows.csv", "score rows.csv -m exact_match", 0, "left out 2 more rows"),
+        (
+            "one.csv",
+            'score one.csv -m exact_match --criterion "a=Polite?"',
+            0,
+            "nothing was measured of a: ",
+        ),
+        (
+            "one.csv",
+            'score one.csv -m exact_match --criterion "a=Polite?" --scale 5,1',
+            3,
+            "scale",
+        ),
         ("", "metrics", 0, "faithfulness"),
         ("", "trust --list", 0, ""),
         ("", "--version", 0, "0."),
@@ -151,6 +169,7 @@ def test_columns_of_the_project_are_read_unless_others_are_named(
     for command in ("score one.csv -m exact_match", "load questions one.csv"):
         assert typed(command) == 3
         assert "[columns] in ragbench.toml" in capsys.readouterr().err
+    assert typed("load questions one.csv --name two -c text=question") == 0
 
 
 def test_an_embedder_that_would_not_be_asked_is_refused(
@@ -264,9 +283,31 @@ def test_nothing_heavy_is_imported_for_help_and_for_the_package() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_no_file_of_the_folder_stands_in_for_a_package(folder: Path) -> None:
+    (folder / "typer.py").write_text("raise SystemExit(9)")
+    done = subprocess.run([sys.executable, "-m", "ragbench", "--version"], check=False)
+    assert done.returncode == 0
+
+
+def test_an_annex_that_was_taken_off_is_no_command() -> None:
+    assert not is_installed("ragbench.extras.removed.command")
+
+
+def test_lab_opens_the_notebooks_and_hands_on_the_rest(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed_on: list[str] = []
+    monkeypatch.setattr("os.execv", lambda program, arguments: typed_on.extend(arguments))
+    write(**{"notebooks/mine.ipynb": "{}"})
+    assert typed("lab -- --no-browser") == 0
+    assert Path.cwd().name == "notebooks"
+    assert typed_on[1:] == ["-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", "--no-browser"]
+
+
 def test_every_public_name_is_there() -> None:
     import ragbench
 
+    assert ragbench.metrics.faithfulness.name == "faithfulness"
     for name in dir(ragbench):
         assert getattr(ragbench, name) is not None
     assert callable(ragbench.judge)

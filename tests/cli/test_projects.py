@@ -14,7 +14,7 @@ import pytest
 from ragbench.cli.main import run
 from ragbench.core.language import load_language
 from ragbench.data import read_dataset
-from ragbench.report.run import Run
+from ragbench.report.run import PageRun, Run
 from tests.cli.conftest import typed
 
 Write = Callable[..., None]
@@ -22,6 +22,8 @@ LINES = {
     "answers.csv": ["ragbench score answers.csv"],
     "one.csv": ["ragbench score one.csv"],
     "judged.qrels first.run second.run": ["ragbench trec judged.qrels first.run second.run"],
+    "a.csv b.csv": ["ragbench significance a.csv b.csv"],
+    "a.csv": ["ragbench run"],
     "docs/loans.md docs/hours.md": [
         "ragbench load documents docs --name docs",
         "ragbench draft docs",
@@ -62,12 +64,14 @@ def test_init_writes_down_what_is_no_file(write: Write, capsys: pytest.CaptureFi
     targets = [
         "questions.csv",
         "http://localhost:1/ask",
+        "http://localhost:2/ask",
         "search:find",
         "postgresql://u:pass1234@h/d",
     ]
     assert run(["init", *targets]) == 0
     settings = Path("ragbench.toml").read_text()
-    assert 'url = "http://localhost:1/ask"' in settings
+    assert '[systems.service]\nurl = "http://localhost:1/ask"' in settings
+    assert '[systems.service2]\nurl = "http://localhost:2/ask"' in settings
     assert 'callable = "search:find"' in settings
     assert 'url_variable = "OWN_DATABASE_URL"' in settings
     assert "pass1234" not in settings + capsys.readouterr().out
@@ -109,6 +113,9 @@ def test_load_touches_no_files_of_others(write: Write, capsys: pytest.CaptureFix
     assert Path("data/docs/a.md").is_file()
 
 
+NOWHERE = 'base_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n'
+
+
 class OddService(BaseHTTPRequestHandler):
     """Answers in a form of its own."""
 
@@ -145,9 +152,12 @@ def test_doctor_says_what_is_there_and_what_to_write(
         'embedder = "hashing"\n[judges.mini]\nprovider = "openai"\nmodel = "m"\n'
         'key_variable = "NO_SUCH_KEY"\n[databases.own]\nurl_variable = "RAGBENCH_DATABASE_URL"\n'
         f'passages = "nothing"\n[systems.odd]\nurl = "{service}"\n[systems.bm25]\n'
-        'retriever = "bm25"\n'
+        f'retriever = "bm25"\n[systems.known]\nurl = "{service}"\nanswer = "result.reply"\n'
+        '[judges.own]\ncallable = "own_judge:reply"\n[embedders.far]\nkind = "openai"\n'
+        f'{NOWHERE}[generators.writer]\nkind = "openai"\n{NOWHERE}'
     )
-    write(ragbench__toml=settings)
+    reply = "def reply(prompt):\n    return {'reason': 'r', 'rating': 5, 'verdict': 'yes'}\n"
+    write(ragbench__toml=settings, own_judge__py=reply)
     assert run(["doctor", "--online"]) == 3
     printed = capsys.readouterr().out
     for line in (
@@ -160,11 +170,25 @@ def test_doctor_says_what_is_there_and_what_to_write(
         'answer = "result.reply"',
         'passages = "result.found[].text"',
         "✓ system     bm25: BM25",
+        "✓ model      judges.own: own_judge:reply",
+        "✓ model      embedders.far: m at http://127.0.0.1:9/v1",
+        "✓ model      generators.writer: m at http://127.0.0.1:9/v1",
+        "✗ online     the embedder far gave no vectors",
+        "✗ online     generators.writer",
+        "✓ online     known replies: {'result'",
     ):
         assert line in printed
     write(ragbench__toml="")
     assert run(["doctor"]) == 0
     assert "the lexical one stands in" in capsys.readouterr().out
+    Path("ragbench.toml").unlink()
+    needed = ["no-such-package", "numpy<1", "pandas", "absent; extra == 'cluster'"]
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: needed)
+    assert run(["doctor"]) == 3
+    printed = capsys.readouterr().out
+    assert "no ragbench.toml here: defaults" in printed
+    assert "✗ packages   no-such-package is missing; numpy is " in printed
+    assert "should be <1: run `make setup`" in printed
 
 
 def test_a_plan_asks_nobody_and_counts_what_is_kept(
@@ -199,17 +223,22 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
 
     def pretend(notebooks: list[Path], folder: Path, values: dict[str, Any], **options: Any) -> Run:
         ran.update(names=[path.stem for path in notebooks], values=values, **options)
-        return Run(folder, "x", load_language("en"), [])
+        folder.mkdir(parents=True)
+        page = PageRun(Path("one.ipynb"), "One", {}, status=status, seconds=2.0)
+        options["on_progress"](page)
+        return Run(folder, "x", load_language("en"), [page])
 
     monkeypatch.setattr("ragbench.report.run.run_notebooks", pretend)
+    status = "complete"
     line = "run -d own -s bm25 -s dense,hybrid -m mrr@10,ndcg(gain=exponential)@5 -p k=5 -l ru"
-    assert typed(f"{line} -p name=[1,2] --limit 9 --confidence 0.9 --out there") == 0
+    assert typed(f"{line} -p name=[1,2] -p word=b=c --limit 9 --confidence 0.9 --out there") == 0
     assert ran["values"] == {
         "dataset": "own",
         "systems": "bm25, dense, hybrid",
         "metrics": "mrr@10, ndcg(gain=exponential)@5",
         "k": 5,
         "name": [1, 2],
+        "word": "b=c",
         "limit": 9,
         "level": 0.9,
         "language": "ru",
@@ -217,6 +246,15 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert ran["settings"].language == "ru"
     assert "tier1_retrieval" in ran["names"]
     assert not {"tier_judge", "tier_judge_pipeline", "tier_ux"} & set(ran["names"])
-    assert "tier_ux is left out: there are no dialogues and no history" in capsys.readouterr().err
-    assert typed("run tier_ux --out there -d own") == 0
+    told = capsys.readouterr().err
+    assert "tier_ux is left out: there are no dialogues and no history" in told
+    assert "2.0 s  one" in told
+    assert "1 of 1 pages in" in told
+    assert typed("run tier_ux -d own") == 0
+    status = "failed"
+    assert typed("run tier_ux -d own") == 4
+    assert "not complete: one; each page says why" in capsys.readouterr().err
     assert ran["names"] == ["tier_ux"]
+    assert Path("reports/latest").is_symlink()
+    assert typed("run mine.ipynb -d own --out mine") == 4
+    assert ran["names"] == ["mine"]

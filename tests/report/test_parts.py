@@ -60,11 +60,15 @@ def test_a_frame_has_headings_of_rows_numbers_at_the_right_and_quiet_intervals()
     for letters, kind in ((26, "short"), (27, "")):
         heading = "x" * letters
         assert f'class="{kind}">{heading}<' in Part(pd.DataFrame({"n": {heading: 1}})).html
+    more = Part(pd.DataFrame({"n": ["1", "2"]}, index=["mrr", ""])).html
+    assert more.count('<tr class="on">') == 1
+    assert '<tr><th scope="row" dir="auto" class="short">mrr<' in more
 
 
 @pytest.mark.parametrize(
     ("cell", "kind"),
     [("1,5 [1,2; 1,9]", "number"), ("", "number"), ("∞", "number"), ("12 of 15", "number"),
+     ("x" * 40, "words"), ("x" * 41, "words long"),
      ("bm25", "words"), ("○ not shown", "words"), ("none", "words")],
 )  # fmt: skip
 def test_a_column_is_of_numbers_or_of_words(cell: str, kind: str) -> None:
@@ -120,11 +124,18 @@ def test_a_page_loads_nothing_and_lets_only_its_own_scripts_run(tmp_path) -> Non
     assert "<h1>Tier &amp; co</h1>" in html
     assert "https://" not in html
     assert (tmp_path / "plotly.min.js").stat().st_size > 1_000_000
+    assert html.count('src="plotly.min.js"') == 1
 
 
 def test_a_page_without_figures_needs_no_plotly(tmp_path) -> None:
     Page("Text", [Part("text")]).save(tmp_path / "page.html")
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert "plotly" not in (tmp_path / "page.html").read_text(encoding="utf-8").split("<body")[1]
+
+
+def test_a_page_shows_its_parts_in_jupyter(capsys: pytest.CaptureFixture[str]) -> None:
+    Page("Text", [Part("one"), Part("two")])._ipython_display_()
+    assert capsys.readouterr().out.split() == ["one", "two"]
 
 
 def test_a_secret_that_is_used_is_masked_on_a_page(tmp_path, monkeypatch) -> None:

@@ -7,7 +7,9 @@ import math
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -15,6 +17,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
+from ragbench.report.manifest import git_commit
 from ragbench.report.run import new_run_folder, point_latest, run_notebooks
 
 PARAMETERS = 'name = "x"\nlanguage = "en"'
@@ -32,7 +35,8 @@ comparison = pd.DataFrame([{
     "n": 30, "n_unmeasured": 0, "n_units": 30}])
 estimates = pd.DataFrame([{"system": "old", "metric": "mrr@10", "value": float("nan"), "n": 30,
                            "n_unmeasured": 2}])
-scores = pd.DataFrame({"value": [float("nan")] * 2, "reason": ["no connection", "no connection"]})
+reasons = ["no connection", "no connection", "slow", "busy", "gone"]
+scores = pd.DataFrame({"value": [float("nan")] * 5, "reason": reasons})
 frames = {"comparisons": comparison, "estimates": estimates, "scores": scores}
 about = {"dataset": "campus", "systems": {"old": "BM25"}, "stand_ins": ["judge lexical"]}
 write_frames(Path(os.environ["RAGBENCH_RUN_FOLDER"]), os.environ["RAGBENCH_RUN_PAGE"], frames,
@@ -46,7 +50,8 @@ def write_notebook(folder: Path, name: str, *cells: tuple[str, str]) -> Path:
     notebook.metadata["kernelspec"] = {"name": "python3", "language": "python", "display_name": ""}
     notebook.cells = [nbformat.v4.new_markdown_cell(f"# {name} · A question?", id="question")]
     for number, (tag, source) in enumerate([("parameters", PARAMETERS), *cells]):
-        cell = nbformat.v4.new_code_cell(source, id=f"cell-{number}")
+        kinds = {"markdown": nbformat.v4.new_markdown_cell}
+        cell = kinds.get(tag, nbformat.v4.new_code_cell)(source, id=f"cell-{number}")
         cell.metadata["tags"] = [tag] if tag else []
         notebook.cells.append(cell)
     path = folder / f"{name}.ipynb"
@@ -76,6 +81,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "whole",
             ("", MEASURE),
             ("finding", 'Part(f"{name} was <found>", style="finding")'),
+            ("markdown", "*About* it"),
+            ("", "from IPython.display import HTML; print('1 < 2'); HTML('<i>of others</i>')"),
+            ("", "[7, '<b>']"),
             ("", "import sys; print('progress', file=sys.stderr); Part('Ω', title='Last')"),
         ),
         write_notebook(folder, "fails", ("", "raise ValueError('key sk-canary0123456789abcdef')")),
@@ -113,6 +121,10 @@ def test_a_page_has_what_cells_show_and_last_their_code(report: Path) -> None:
     assert "the answer was &lt;found&gt;" in page
     assert "<h2>Last</h2><p>Ω</p>" in page
     assert page.index("Ω") < page.index("Code of this page")
+    assert "<em>About</em> it" in page
+    assert "<pre>1 &lt; 2\n</pre>" in page
+    assert "<i>of others</i>" in page
+    assert "<pre>[7, &#39;&lt;b&gt;&#39;]</pre>" in page
     assert '<a href="index.html">All pages of this run</a>' in page
 
 
@@ -154,7 +166,7 @@ def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path)
     assert '<a href="whole.html">whole</a></th>' in index
     assert "<dt>old</dt><dd>BM25</dd>" in index
     assert "Measured with offline stand-ins: judge lexical." in index
-    assert "no connection (2)" in index
+    assert "no connection (2); slow (1); busy (1)</td>" in index
     assert "data set <b>campus</b>" in index
 
 
@@ -198,7 +210,33 @@ def test_latest_leads_to_the_newest_folder(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         point_latest(tmp_path / name)
         assert (tmp_path / "latest").resolve() == tmp_path / name
-    assert new_run_folder(tmp_path).parent == tmp_path
+
+
+def test_reports_of_one_second_have_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = SimpleNamespace(now=lambda: datetime(2026, 11, 29, 0, 43, 43))
+    monkeypatch.setattr("ragbench.report.run.datetime", moment)
+    for _ in range(3):
+        new_run_folder(tmp_path).mkdir()
+    name = "20261129T004343"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, f"{name}-02", f"{name}-03"]
+
+
+def test_the_commit_is_that_of_the_folder_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git_commit.cache_clear()
+    try:
+        assert git_commit() == ""
+        git_commit.cache_clear()
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        for words in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "x"]):
+            subprocess.run(["git", *words], check=True)
+        assert len(git_commit()) == 40
+    finally:
+        git_commit.cache_clear()
 
 
 def test_a_disk_that_fills_leaves_the_older_report_as_it_was(
