@@ -262,11 +262,15 @@ def score(
 
 
 def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **options: Any) -> Any:
-    """Score answers as `score` does; without any, those of the data set (`dataset=`)."""
+    """Score answers as `score` does; without any, those of the data set (`dataset=`).
+
+    Of a data set all usual metrics are measured, also with an embedder that nobody named.
+    """
     if answers is not None and not (isinstance(answers, str) and not answers):
         return score(answers, metrics, judge, **options)
     from ragbench.core.metric import parse_labels
     from ragbench.data import read_dataset
+    from ragbench.tiers.answering import usual_embedder
     from ragbench.tiers.project import open_project
     from ragbench.tiers.rag_metrics import samples_of_dataset
 
@@ -277,6 +281,7 @@ def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **o
     chosen = parse_labels(metrics) if metrics else []
     samples = samples_of_dataset(dataset)
     options["dataset"] = dataset.name
+    options["embedder"] = options.get("embedder") or settings.embedder or usual_embedder(settings)
     return score_samples(samples, chosen, dataset.notes, judge=judge, **options)
 
 

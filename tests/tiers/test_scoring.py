@@ -235,7 +235,7 @@ def test_answers_of_a_data_set_go_by_its_name(project: Path) -> None:
 
 
 def test_all_usual_metrics_are_measured_on_the_answers_of_the_sample_data(project: Path) -> None:
-    result = rb.rag_metrics(embedder="hashing", judges="lexical", limit=5, language="ru", **FEW)
+    result = rb.rag_metrics(judges="lexical", limit=5, language="ru", **FEW)
     assert list(result.estimates["metric"]) == list(USUAL)
     of_rubrics = result.scores.set_index("metric").loc["rubrics_score"]
     assert set(of_rubrics["value"]) <= {0, 0.25, 0.5, 0.75, 1}

@@ -188,6 +188,8 @@ def plan_answers(settings: Settings, options: Mapping[str, Any]) -> list[Plan]:
         return []
     known = set(Request.model_fields) - {"systems", "baseline", "primary", "metrics"}
     others = {name: options[name] for name in options if name in known}
+    if not options.get("answers"):
+        others["embedder"] = LOCAL  # of a data set the page measures all usual metrics
     return plan_samples(samples, parse_labels(options.get("metrics", ())), **others)
 
 
