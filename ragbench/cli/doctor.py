@@ -143,7 +143,7 @@ def examine_embedder(settings: Settings) -> Findings:
     from ragbench.embed import open_embedder
     from ragbench.tiers.answering import usual_embedder
 
-    name = settings.embedder or usual_embedder(settings)
+    name = usual_embedder(settings)
     embedder = open_embedder(name, settings, settings.language)
     sign = "note" if embedder.is_stand_in else "ok"
     yield Finding(sign, "embedder", f"{name}: {embedder.describe()}")

@@ -164,11 +164,14 @@ class Reply:
 
 
 class System(Protocol):
-    """What is measured. can_answer, can_retrieve: whether the method may be called."""
+    """What is measured. can_retrieve: whether the method may be called.
+
+    takes_contexts: whether it answers from passages that it is given.
+    """
 
     name: str
     can_retrieve: bool
-    can_answer: bool
+    takes_contexts: bool
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """Return a ranking of at most k passages for every question; an error is an entry."""

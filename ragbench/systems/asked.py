@@ -112,8 +112,6 @@ class Answering:
     system that only retrieves it always does. description: in place of the system's own.
     """
 
-    can_answer = True
-
     def __init__(
         self, system: AskedSystem, generator: Generator, *, is_named: bool, description: str = ""
     ) -> None:

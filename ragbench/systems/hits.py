@@ -172,10 +172,9 @@ def read_hits(items: Iterable[Any], known: KnownPassages, k: int) -> tuple[Hit, 
 
 def read_item(item: Any, known: KnownPassages) -> Hit:
     """Read one passage."""
-    if isinstance(item, Hit):
-        return known.find([item.id] if item.id else [], item.text, item.similarity, item.url)
-    if isinstance(item, Passage):
-        return known.find([item.id] if item.id else [], item.text or "", math.nan, item.url)
+    if isinstance(item, Hit | Passage):
+        similarity = getattr(item, "similarity", math.nan)
+        return known.find([item.id] if item.id else [], item.text or "", similarity, item.url)
     if is_number(item) and float(item).is_integer():
         item = str(int(item))
     if isinstance(item, str):

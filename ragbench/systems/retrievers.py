@@ -102,7 +102,7 @@ class Dense:
         self._store = store
         self._index = index
         self._ids = sorted(known.ids)
-        self.stand_ins = (f"embedder {embedder.name}",) if embedder.is_stand_in else ()
+        self.stand_ins = stand_ins_of(embedder)
         self._is_in_memory = index.kind == "exact" and len(self._ids) > MOST_IN_POSTGRESQL
 
     def find(self, questions: Sequence[str], k: int, *, fresh: bool) -> list[Retrieval]:
@@ -201,8 +201,7 @@ class OwnTables:
         self._database = database
         self._embedder = embedder
         self._index = index
-        is_stand_in = embedder is not None and embedder.is_stand_in
-        self.stand_ins = (f"embedder {embedder.name}",) if embedder and is_stand_in else ()
+        self.stand_ins = stand_ins_of(embedder)
         self._width: int | None = None
 
     def find(self, questions: Sequence[str], k: int, *, fresh: bool) -> list[Retrieval]:
@@ -234,6 +233,11 @@ class OwnTables:
         """Say what embeds the questions, and how the table is searched."""
         questions = self._embedder.describe() if self._embedder else "stored vectors"
         return f"{questions}; {self._database.describe(self._index)}"
+
+
+def stand_ins_of(embedder: TextEmbedder | None) -> tuple[str, ...]:
+    """Return the embedder as what only stands in for a model; nothing where it does not."""
+    return (f"embedder {embedder.name}",) if embedder and embedder.is_stand_in else ()
 
 
 def index_of(table: RetrieverTable) -> Index:

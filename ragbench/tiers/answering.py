@@ -87,7 +87,7 @@ def open_services(
     if "judge" in uses:
         from ragbench.judge import open_judge
 
-        named = judge or list(request.judges) or list(settings.judges) or "lexical"
+        named = judge or request.judges or usual_judges(settings)
         rules = {"aggregate": request.aggregate, "tolerance": request.tolerance}
         rules["quorum"] = request.quorum
         changed = {name: value for name, value in rules.items() if value}
@@ -99,7 +99,7 @@ def open_services(
     if "embedder" in uses:
         from ragbench.embed import open_embedder
 
-        named = embedder or request.embedder or settings.embedder or usual_embedder(settings)
+        named = embedder or request.embedder or usual_embedder(settings)
         opened_embedder = open_embedder(named, settings, language.code, corpus=corpus, store=store)
         if opened_embedder.is_stand_in:
             stand_ins.append(f"embedder {opened_embedder.name}")
@@ -140,7 +140,12 @@ def score_partition(again: tuple[Any, ...], samples: list[Sample]) -> Part:
 
 def usual_embedder(settings: Settings) -> str:
     """Return the embedder that metrics use when nobody names one: the first that is set."""
-    return next(iter(settings.embedders), "auto")
+    return settings.embedder or next(iter(settings.embedders), "auto")
+
+
+def usual_judges(settings: Settings) -> list[str]:
+    """Return the judges that are asked when nobody names one: all that are set."""
+    return list(settings.judges) or ["lexical"]
 
 
 def writer_of(system: System) -> str:

@@ -91,7 +91,7 @@ def measure(request: Request, bench: Workbench) -> tuple[Request, Frames, tuple[
     runs = ask_systems(bench.systems, texts, request.k)
     retrieved = drop_copies(retrieved_frame(runs, question_ids, request.k))
     retrieved = add_gains(retrieved, dataset.labels)
-    usual = bench.settings.embedder or usual_embedder(bench.settings)
+    usual = usual_embedder(bench.settings)
     name, embedder = open_embedders(request.embedder, bench, [usual]).popitem()
     request = request.model_copy(update={"embedder": name})
     vectors = embedder.embed(texts, "query")

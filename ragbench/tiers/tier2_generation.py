@@ -144,7 +144,7 @@ def group_writers(systems: Mapping[str, System]) -> pd.DataFrame:
     rows = []
     first_by_writer: dict[str, str] = {}
     for name, system in systems.items():
-        if not getattr(system, "takes_contexts", False):
+        if not system.takes_contexts:
             continue
         first = first_by_writer.setdefault(writer_of(system), name)
         rows.append((first, name))

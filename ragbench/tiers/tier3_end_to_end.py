@@ -219,7 +219,7 @@ def retrieve(
     able = {
         name: system
         for name, system in systems.items()
-        if system.can_retrieve and getattr(system, "takes_contexts", False)
+        if system.can_retrieve and system.takes_contexts
     }
     texts = bench.dataset.questions["text"].tolist()
     ids = bench.dataset.questions["question_id"].tolist()
@@ -276,7 +276,7 @@ def measure_perfect_parts(
     questions = judged[judged["question_id"].isin(relevant)].reset_index(drop=True)
     if questions.empty:
         return perfect_frame([])
-    able = [name for name, system in systems.items() if getattr(system, "takes_contexts", False)]
+    able = [name for name, system in systems.items() if system.takes_contexts]
     rows: list[tuple] = []
     ideal = ideal_contexts(bench.dataset, questions)
     good_by_writer: dict[str, dict[str, float]] = {}

@@ -30,6 +30,7 @@ from ragbench.metrics.judging import ask_all
 from ragbench.metrics.pairwise import compare_answers
 from ragbench.stats import Statement, mean_intervals
 from ragbench.stats.agreement import agreement, agreement_of_people
+from ragbench.tiers.answering import usual_judges
 from ragbench.tiers.common import About, Basics, Compared, Workbench, name_given
 from ragbench.tiers.judge_calls import keep_latencies, run_calls, score_timed
 from ragbench.tiers.rag_metrics import (
@@ -133,7 +134,7 @@ def measure(
         raise BenchError(f"metric {metric.label!r} is not scored by a judge alone; name another")
     given_samples = samples or samples_of_dataset(bench.dataset)
     samples, ratings = rated_samples(request, given_samples)
-    usual = request.judges or list(bench.settings.judges) or ["lexical"]
+    usual = request.judges or usual_judges(bench.settings)
     opened: dict[str, Any] = {}
     for name, given in name_given(judges, usual).items():
         judge = open_judge(given, bench.settings, bench.language.code)

@@ -38,6 +38,7 @@ from ragbench.stats import (
     statistic_intervals,
 )
 from ragbench.stats import state as state_scores
+from ragbench.tiers.answering import usual_judges
 from ragbench.tiers.common import (
     About,
     Basics,
@@ -134,7 +135,7 @@ def measure(
     cases = sample_rows(cases, "decision_id", request.limit)
     samples = [make_sample(case, bench.dataset.language) for case in cases.itertuples()]
     questions = question_frame(samples)
-    usual = request.judges or list(bench.settings.judges) or ["lexical"]
+    usual = request.judges or usual_judges(bench.settings)
     deciders: dict[str, Any] = {}
     for name, given in name_given(judges, usual).items():
         title = Path(name).name.split(".")[0] if is_file(given) else name

@@ -108,7 +108,7 @@ def measure(
     cached = history[history["score"] == request.cached_score].reset_index(drop=True)
     asked = make_asked(dataset, turns, history)
     asked = asked if len(cached) else asked.head(0)
-    usual = [bench.settings.embedder or usual_embedder(bench.settings)]
+    usual = [usual_embedder(bench.settings)]
     lookups, scores = [], []
     opened = open_embedders(embedder or request.embedders, bench, usual)
     for name, opened_embedder in opened.items():

@@ -130,12 +130,21 @@ def test_an_interval_needs_units_that_vary():
     assert many["high"] - many["low"] == pytest.approx(2 * 1.98 * 0.0706 / np.sqrt(10), rel=0.15)
     few = agreement(judge[::5][:29], people[::5][:29]).set_index("measure")
     assert few["method"]["kappa"] == "none"
+    assert (
+        agreement(judge[::4][:30], people[::4][:30]).set_index("measure")["method"]["kappa"]
+        == "jackknife"
+    )
     assert few["method"]["accuracy"] == "wilson"
     # Nearly all answers are of one level: no interval beyond chance.
     people, judge = ratings_of([[118, 2], [2, 3]])
     assert agreement(judge, people).set_index("measure")["method"]["kappa"] == "jackknife"
     people, judge = ratings_of([[118, 5], [2, 0]])
     assert agreement(judge, people).set_index("measure")["method"]["kappa"] == "none"
+    # Of four differences among zeros no interval of the bias.
+    for n_more, is_none in ((4, True), (5, False)):
+        people, judge = ratings_of([[60, n_more], [0, 40]])
+        method = agreement(judge, people).set_index("measure")["method"]["bias"]
+        assert (method == "none") is is_none
 
 
 def test_answers_of_one_unit_are_one_piece_of_evidence():
@@ -179,3 +188,10 @@ def test_ratings_that_cannot_be_paired_are_refused():
     with pytest.raises(BenchError, match="501 different ratings, at most 500: round them"):
         agreement(range(501), range(501))
     assert len(agreement(range(500), range(500))) > 0
+    with pytest.raises(BenchError, match="no answer has two ratings"):
+        agreement_of_people([[1, NONE], [NONE, 2]])
+
+
+def test_measures_of_classes_need_few_of_them():
+    assert "kappa" in values_of(range(50), range(50))
+    assert "kappa" not in values_of(range(51), range(51))

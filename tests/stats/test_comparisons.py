@@ -70,6 +70,7 @@ def test_a_family_is_corrected_together():
     [
         (np.full(15, 0.05), "better"),
         (np.full(30, -0.05), "worse"),
+        (np.full(10, 0.05), "better"),
         (np.full(9, 0.05), "too few differ"),
         ([0.1, 0.12, 0.09, 0.11], "too few differ"),  # 4 draws of 4^4 are of one unit alone
         ([0.1, 0.12, 0.09, 0.11, 0.13], "better"),
@@ -148,6 +149,16 @@ def test_few_missing_pairs_leave_the_word():
     assert (row["word_if_bad"], row["word_if_good"]) == ("better", "better")
 
 
+@pytest.mark.parametrize(("n_missing", "word"), [(2, "better"), (3, "cannot be told")])
+def test_one_pair_in_twenty_may_be_missing(n_missing, word):
+    # Nine better and one worse of 38; if the missing ones were worse, too, nothing would be shown.
+    before, after = np.zeros((2, 38 + n_missing))
+    after[:9], before[9] = 1, 1
+    before[38], after[39:], before[39:] = NONE, NONE, 1
+    row = compare(before, after, bounds=(0, 1), confidence=QUICK).iloc[0]
+    assert (row["word"], row["word_if_bad"]) == (word, "not shown")
+
+
 def test_missing_on_one_side_or_many_must_hold_at_both_ends():
     # 4 % of the pairs, all at the challenger: p of McNemar is .008.
     assert studies_with_gaps(200, 0, 8)["word"] == "better"
@@ -207,6 +218,8 @@ def test_many_units_take_the_normal_by_its_own_name():
     rare = np.zeros(6_000)
     rare[:4] = 1
     assert compare_differences(rare, confidence=QUICK)["word"][0] == "too few differ"
+    rare[4] = 1
+    assert compare_differences(rare, confidence=QUICK)["method"][0] == "normal"
 
 
 def test_tables_of_unlike_shape_are_refused():

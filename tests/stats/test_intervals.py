@@ -71,10 +71,12 @@ def test_wilson_is_that_of_published_tables_with_t_and_the_effective_number(shar
     [
         (np.repeat([1, 0], [60, 40]), (0, 1), "bca"),
         (np.repeat([1, 0], [95, 5]), (0, 1), "wilson"),  # fewer than ten failures
-        (np.repeat([1, 0], [20, 9]), (0, 1), "wilson"),  # fewer than thirty units
+        (np.repeat([1, 0], [15, 14]), (0, 1), "wilson"),  # fewer than thirty units
         (np.ones(50), (0, 1), "wilson"),  # no spread
-        (np.arange(40), (-np.inf, np.inf), "bca"),
-        (np.arange(20), (-np.inf, np.inf), "student"),
+        (np.repeat([1, 0], [15, 15]), (0, 1), "bca"),
+        (np.arange(30), (-np.inf, np.inf), "bca"),
+        (np.arange(29), (-np.inf, np.inf), "student"),
+        ([1, 0], (0, 1), "wilson"),
         (np.ones(50), (-np.inf, np.inf), "none"),
         ([0.5], (0, 1), "none"),
         ([NONE, NONE], (0, 1), "none"),
@@ -139,6 +141,7 @@ def test_f1_and_balanced_accuracy_by_their_counts():
     rare = statistic_intervals(np.eye(40)[:, :1], lambda sums: 1 / sums[:, 0])
     assert rare["method"][0] == "none"
     assert np.isnan(rare["low"][0])
+    assert statistic_intervals(np.full((3, 1), NONE), lambda sums: sums)["method"][0] == "none"
 
 
 @pytest.mark.parametrize(("bounds", "method"), [((0, np.inf), "student"), ((0, 100), "wilson")])
@@ -172,6 +175,9 @@ def test_quantiles_lie_between_ordered_values():
     repeated = quantile_intervals(np.repeat(values, 10), [0.5], np.repeat(values, 10))
     assert repeated[["low", "high"]].iloc[0].tolist() == pytest.approx([40, 61], abs=1)
     assert quantile_intervals([NONE], [0.5])["method"][0] == "none"
+    # Of six the median lies between the first and the last with probability .969, of five .9375.
+    assert quantile_intervals(values[:6], [0.5])[["low", "high"]].iloc[0].tolist() == [1, 6]
+    assert quantile_intervals(values[:5], [0.5])["method"][0] == "none"
 
 
 def test_means_over_pairs_by_leaving_items_out():

@@ -46,6 +46,9 @@ def test_labels_move_the_mean_of_a_judge_that_is_too_kind():
     assert guessing["value"]["corrected"] == pytest.approx(truth[:50].mean(), abs=0.2)
     with pytest.raises(BenchError, match="5 units have both a label and a score; label at least"):
         corrected_mean(judge[:5], truth[:5])
+    assert len(corrected_mean(judge[:10], truth[:10])) == 3
+    constant = corrected_mean(np.ones(500), people).set_index("mean")
+    assert constant["weight"]["corrected"] == 0
 
 
 def test_without_answers_beside_the_labels_people_alone_remain():
@@ -114,6 +117,9 @@ def test_a_clear_best_keeps_its_mean():
     assert costs.configurations["word"].tolist() == ["worse", "", "worse"]
     with pytest.raises(BenchError, match="1 configurations on 40 units"):
         choose_best(values[:, :1], ["a"])
+    with pytest.raises(BenchError, match="2 configurations on 9 units"):
+        choose_best(values[:9, :2], ["a", "b"])
+    assert choose_best(values[:10, :2], ["a", "b"], confidence=QUICK).best == "b"
 
 
 def test_drafts_beside_questions_pair_by_pair():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from operator import methodcaller
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
 from ragbench.core.types import Dataset, Hit, Passage, Reply, Retrieval
+from ragbench.data import from_objects
 from ragbench.llm import StopError
 from ragbench.systems import open_systems
 
@@ -101,6 +103,9 @@ NAN = math.nan
         ({"result": "At 8.", "source_documents": [Document(LIBRARY)]}, [("lib", NAN)]),
         ({"retrieved_contexts": ["lost"], "context_ids": ["card"]}, [("card", NAN)]),
         ({"context_ids": ["card"]}, [("card", NAN)]),
+        (SimpleNamespace(contexts=[LIBRARY]), [("lib", NAN)]),
+        ({"contexts": [LIBRARY], "hits": ["park"]}, [("lib", NAN)]),
+        ([{"id": NAN, "text": LIBRARY}], [("lib", NAN)]),
         (["lib", "lib", LIBRARY, "park"], [("lib", NAN), ("park", NAN)]),
         ([7], [("7", NAN)]),
         ([], []),
@@ -121,6 +126,15 @@ def test_one_set_of_returns_is_read(
     [
         (None, "it returned None; a list of ids"),
         (3, "it returned 3"),
+        (b"lib", "it returned b'lib'"),
+        (np.array([["lib", "park"]]), "it returned array"),
+        ({}, "it returned a dict with nothing"),
+        ([7.5], "one of its passages is 7.5"),
+        ([("lib", True)], "one of its passages is ('lib', True)"),
+        ([{"id": ""}], "one of its passages is {'id': ''}"),
+        ([{"id": 1.5}], "one of its passages is {'id': 1.5}"),
+        ({"replies": [], "documents": []}, "its answer is []"),
+        ([{"id": "lib", "score": "y" * 78}], f"a passage is '{'y' * 78}'; a number"),
         ({"lib", "park"}, "it returned {"),
         ({"hits": "lib", "other": 1}, None),
         ({"foo": ["lib"]}, "it returned a dict with foo"),
@@ -151,11 +165,18 @@ def test_everything_else_is_an_error_of_that_question(
 
 
 def test_unknown_passages_keep_their_id_and_text(library: Dataset) -> None:
-    retrieval = retrieve(lambda question: ["zzz", "A text of nobody."], library)
-    assert [(hit.id, hit.text) for hit in retrieval.hits] == [
-        ("zzz", "zzz"),
-        ("", "A text of nobody."),
+    passages = [Passage(None, "page", url="https://x/page"), Passage("Of nobody, too.")]
+    returned = ["zzz", "A text of nobody.", *passages]
+    retrieval = retrieve(lambda question: returned, library, k=4)
+    assert [(hit.id, hit.text, hit.url) for hit in retrieval.hits] == [
+        ("zzz", "zzz", ""),
+        ("", "A text of nobody.", ""),
+        ("page", "", "https://x/page"),
+        ("", "Of nobody, too.", ""),
     ]
+    # An id of the data set may have blanks.
+    named = from_objects(["When?"], {"my page": "It opens at 8."})
+    assert retrieve(lambda question: ["my page"], named).hits[0].text == "It opens at 8."
 
 
 def test_more_than_k_is_cut(library: Dataset) -> None:
@@ -183,12 +204,16 @@ class Callable:
         return ["lib"]
 
 
+def first_named(phrase, k):  # type: ignore[no-untyped-def]
+    return ["lib"] if (phrase, k) == ("When?", 3) else []
+
+
 def anything(*given):  # type: ignore[no-untyped-def]
     return ["lib"] if given == ("When?",) else []
 
 
 @pytest.mark.parametrize(
-    "function", [by_position, with_default, k_first, later, Callable(), anything]
+    "function", [by_position, with_default, k_first, later, Callable(), anything, first_named]
 )
 def test_functions_are_called_as_their_signature_says(function: Any, library: Dataset) -> None:
     assert [hit.id for hit in retrieve(function, library).hits] == ["lib"]
@@ -222,7 +247,7 @@ class Mine:
 
 def test_an_object_retrieves_and_answers(library: Dataset) -> None:
     system = open_one(Mine(), library)
-    assert (system.can_retrieve, system.can_answer, system.takes_contexts) == (True, True, True)
+    assert (system.can_retrieve, system.takes_contexts) == (True, True)
     assert [hit.id for hit in system.retrieve(["When?"], 1)[0].hits] == ["lib"]
     [reply] = system.answer(["When?"], 3)
     assert (reply.answer, [hit.id for hit in reply.hits]) == ("From 0.", ["lib"])
@@ -310,6 +335,21 @@ class Pipeline:
         return {"llm": {"replies": ["At 8:00."]}, "retriever": {"documents": documents}}
 
 
+class Answers:
+    """What it retrieved stands beside its answers."""
+
+    def answer(self, question: str) -> dict[str, Any]:
+        return {"answer": "At 8:00.", "contexts": [LIBRARY]}
+
+
+class Built(Pipeline):
+    """With a builder of answers behind its generator."""
+
+    def run(self, data: dict[str, Any], include_outputs_from: set[str]) -> dict[str, Any]:
+        answers = [SimpleNamespace(data="At 8:00.")]
+        return {**super().run(data, include_outputs_from), "llm": {"answers": answers}}
+
+
 class Component:
     def to_dict(self) -> dict[str, Any]:
         raise AssertionError
@@ -326,6 +366,8 @@ OBJECT = {"type": "object", "properties": {"input": {}}, "required": ["input"]}
     "given",
     [
         Runnable(lambda question: [Document(LIBRARY)]),
+        Runnable(lambda question: [Document(LIBRARY)] * (question == "When?"), {"type": "object"}),
+        Answers(),
         Runnable(lambda value: {"input": value["input"], "context": [Document(LIBRARY)]}, OBJECT),
         Graph(),
         VectorStore(),
@@ -352,6 +394,10 @@ def test_retrievers_of_frameworks_retrieve(given: Any, library: Dataset) -> None
         QueryEngine(),
         Pipeline(),
         ChatEngine(),
+        Answers(),
+        Built(),
+        lambda question: {"answer": "At 8:00.", "result": "Never."},
+        lambda question: SimpleNamespace(answer="At 8:00."),
         lambda question: Message(content="At 8:00."),
         lambda question: {"replies": [Message(content="At 8:00.")]},
         # It does not tell what it takes.
@@ -365,6 +411,8 @@ def test_chains_of_frameworks_answer(given: Any, library: Dataset) -> None:
 def test_a_chain_that_needs_more_is_an_error(library: Dataset) -> None:
     schema = {"type": "object", "properties": {"input": {}, "x": {}}, "required": ["input", "x"]}
     assert "its chain takes input, x" in retrieve(Runnable(dict, schema), library).error
+    schema = {"type": "object", "properties": {"x": {}}}
+    assert "its chain takes x" in retrieve(Runnable(dict, schema), library).error
 
     class Unfilled(Pipeline):
         def inputs(self) -> dict[str, Any]:
@@ -418,6 +466,28 @@ def test_functions_typed_at_a_prompt_need_no_file(library: Dataset) -> None:
     exec(compile("def search(question, k): return ['lib']", "<stdin>", "exec"), namespace)
     systems = open_systems([namespace["search"]], Settings(), library)
     assert [hit.id for hit in systems["search"].retrieve(["q"], 1)[0].hits] == ["lib"]
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ([SimpleNamespace(name="v3", retrieve=list)], ["v3"]),
+        ([SimpleNamespace(name=3, retrieve=list)], ["SimpleNamespace"]),
+        (lambda question: [], ["system"]),
+        ("bm25, mine", ["bm25", "mine"]),
+        *[(nothing, ["mine"]) for nothing in (None, [], {})],
+    ],
+)
+def test_systems_have_names(given: Any, names: list[str], library: Dataset) -> None:
+    settings = Settings.model_validate({"systems": {"mine": {"generator": "extractive"}}})
+    systems = open_systems(given, settings, library)
+    assert list(systems) == names
+    assert "mine" not in names or systems["mine"].describe().startswith("BM25")
+    assert given is not None or list(open_systems(None, Settings(), library)) == [
+        "bm25",
+        "dense",
+        "hybrid",
+    ]
 
 
 def test_a_system_that_only_retrieves_is_answered_for_by_a_stand_in(library: Dataset) -> None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ragbench.core.errors import BenchError
@@ -37,6 +38,9 @@ def test_the_extractive_stand_in_quotes_what_fits_best(library: Dataset) -> None
     one["systems"] = {"mine": {"retriever": "bm25", "generator": "one"}}  # type: ignore[dict-item]
     answer = write(library, "What does a semester of parking cost?", HALL, **one)
     assert answer == "It costs 1,500 roubles a semester."
+    # Words of grammar count where there are no others.
+    assert write(library, "What is the cost of it?", "It is what the.", "Costs: 5.") == "Costs: 5."
+    assert write(library, "What is it?", "Zebras graze.", "What it is.") == "What it is."
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,7 @@ def test_the_extractive_stand_in_quotes_what_fits_best(library: Dataset) -> None
         ("?", ("What?",)),
         # A third of what they have together stands in one sentence.
         ("alpha beta gamma delta", ("alpha one.", "beta two.", "gamma three.")),
+        ("What is it for?", ("Zebras graze.",)),
     ],
 )
 def test_it_refuses_where_nothing_fits(
@@ -168,14 +173,19 @@ def test_the_prompt_may_be_a_file(server: Server, library: Dataset, tmp_path: Pa
     system["mine"].answer(["library"], 1)
     sent = json.loads(server.requests[0]["body"])["messages"][0]["content"]
     assert sent == "Q=library C=[1] The library opens at 8:00 on working days."
-    (tmp_path / "prompt.txt").write_text("Q={question} {tone}", encoding="utf-8")
-    with pytest.raises(BenchError, match=r"has \{question\}, \{tone\}"):
-        open_systems("mine", Settings.model_validate(tables), library)
+    system["mine"].answer(["zebra"], 1)
+    sent = json.loads(server.requests[1]["body"])["messages"][0]["content"]
+    assert sent == "Q=zebra C=(no passages)"
+    for text, slots in (("Q={question} {tone}", r"\{question\}, \{tone\}"), ("Q", "none")):
+        (tmp_path / "prompt.txt").write_text(text, encoding="utf-8")
+        with pytest.raises(BenchError, match=f"has {slots}"):
+            open_systems("mine", Settings.model_validate(tables), library)
     (tmp_path / "prompt.txt").unlink()
     with pytest.raises(BenchError, match=r"generators\.llm\.prompt: .* cannot be read"):
         open_systems("mine", Settings.model_validate(tables), library)
 
 
+KINDS = ("results.jsonl", "list", "DataFrame")
 RESULTS = [
     {"id": "q1", "answer": "At 8:00.", "retrieved_contexts": ["lost", "found"]},
     {"id": "q2", "answer": "1,500.", "retrieved_contexts": [], "repeat": 1},
@@ -192,9 +202,10 @@ def test_results_of_a_file_are_a_system(library: Dataset, tmp_path: Path) -> Non
         open_systems({"logged": file}, Settings(), library),
         open_systems({"logged": str(file)}, Settings(), library),
         open_systems({"logged": RESULTS}, Settings(), library),
+        open_systems({"logged": pd.DataFrame(RESULTS)}, Settings(), library),
     ):
         system = systems["logged"]
-        assert system.describe() in ("results in results.jsonl", "results in list")
+        assert system.describe().removeprefix("results in ") in KINDS
         questions = [*library.questions["text"], "Something else?"]
         replies = system.answer(questions, 1)
         assert [reply.answer for reply in replies] == ["At 8:00.", "1,500.", None]

@@ -261,6 +261,7 @@ def test_own_tables_are_searched_in_place(
     [
         ("bm52", "no system 'bm52'; did you mean 'bm25'"),
         (["bm25", "bm25"], "two systems are called bm25"),
+        ("own", "index = 'hnsw': of your own tables there are exact, own"),
         ("other", r"index = 'own': of vectors that ragbench keeps"),
         ("mine", "no reranker 'none'"),
         ("unweighted", r"weights = \[1\.0\]: one for each of the 2 retrievers"),
@@ -269,7 +270,10 @@ def test_own_tables_are_searched_in_place(
 )
 def test_what_is_no_system_is_refused(library: Dataset, systems: Any, message: str) -> None:
     tables = {
-        "retrievers": {"unweighted": {"kind": "hybrid", "weights": [1]}},
+        "retrievers": {
+            "unweighted": {"kind": "hybrid", "weights": [1]},
+            "own": {"kind": "database", "database": "kb", "index": "hnsw"},
+        },
         "rerankers": {"cross": {"kind": "cross_encoder", "model": "absent"}},
         "systems": {
             "mine": {"retriever": "bm25", "reranker": "none"},

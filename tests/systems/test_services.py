@@ -111,8 +111,10 @@ def test_address_body_and_headers_are_filled(
         library,
         url=f"{server.url}/ask/{{k}}?q={{question}}",
         method="GET",
-        headers={"Authorization": "Bearer {PROD_KEY}"},
+        headers={"Authorization": "Bearer {PROD_KEY}", "X-Team": "search"},
+        body='{"docs": {contexts}}',
     )
+    assert system.takes_contexts is False, "no body is sent"
     assert system.retrieve(["Где? &"], 2)[0].error == ""
     [request] = server.requests
     path, _, query = request["path"].partition("?")
@@ -124,6 +126,7 @@ def test_a_body_may_hand_over_contexts(server: Server, library: Dataset) -> None
     body = '{"question": "{question}", "docs": {contexts}, "prompt": "Q {question}: {contexts}"}'
     system = open_service(server, library, body=body)
     assert system.takes_contexts
+    server.replies = {"When?": [{"data": {"answer": "At 8:00."}}]}
     [reply] = system.answer(["When?"], 3, [[Hit("lib", 'a "quote"'), Hit("", "b")]])
     assert [hit.text for hit in reply.hits] == ['a "quote"', "b"]
     assert json.loads(server.requests[0]["body"]) == {
@@ -175,7 +178,9 @@ def test_a_bad_reply_is_an_error_of_its_question(
     assert (good.error, also_good.error) == ("", "")
 
 
-@pytest.mark.parametrize("reply", [None, (503, {"Retry-After": "0"}, ""), (429, {}, "")])
+@pytest.mark.parametrize(
+    "reply", [None, (503, {"Retry-After": "0"}, ""), *[(code, {}, "") for code in (429, 502, 504)]]
+)
 def test_a_request_that_may_be_served_later_is_sent_once_more(
     server: Server, library: Dataset, reply: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +204,19 @@ def test_a_service_that_hangs_is_given_up_after_one_patience(
     assert len(server.requests) == 3
 
 
+def test_only_failures_in_a_row_are_counted(server: Server, library: Dataset) -> None:
+    bad = {"reset": [None], "wrong": [(400, {}, "bad request")]}
+    server.replies = {f"{kind} {n}": bad[kind] for kind in bad for n in range(9)}
+    system = open_service(server, library, concurrency=1)
+    # Of connections three: a request that is answered, be it by an error, begins anew.
+    for between in ("good", "wrong 0"):
+        asked = ["reset 0", "reset 1", between, "reset 2", "reset 3", "good"]
+        assert system.retrieve(asked, 1)[-1].error == ""
+    asked = [f"wrong {n % 9}" for n in range(19)]
+    assert system.retrieve([*asked, "good", *asked, "good"], 1)[-1].error == ""
+    assert system.retrieve(["reset 0", "reset 1", "reset 2", "good"], 1)[-1].error != ""
+
+
 def test_twenty_unusable_replies_in_a_row_are_enough(server: Server, library: Dataset) -> None:
     questions = [str(number) for number in range(30)]
     server.replies = {question: [(400, {}, "bad request")] for question in questions}
@@ -210,6 +228,7 @@ def test_twenty_unusable_replies_in_a_row_are_enough(server: Server, library: Da
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        ({"url": "http:///ask"}, "url is an address of http or https"),
         ({"url": "ftp://host/ask"}, "url is an address of http or https"),
         ({"url": "http://user:pw@host/ask"}, "url holds a secret"),
         ({"url": "http://host/ask?api_key=x"}, "url holds a secret"),
@@ -236,7 +255,7 @@ def test_addresses_inside_a_cloud_are_never_asked(library: Dataset, server: Serv
 
 def test_a_service_that_does_not_retrieve_only_answers(server: Server, library: Dataset) -> None:
     system = open_service(server, library, ids="", scores="")
-    assert (system.can_retrieve, system.can_answer) == (False, True)
+    assert system.can_retrieve is False
     assert system.answer(["q"], 1)[0].answer == "At 8:00."
     server.replies = {"odd": [{"data": {"answer": ["At 8:00."]}}]}
     assert (
@@ -256,7 +275,7 @@ def test_passages_may_be_texts_alone(
     server: Server, library: Dataset, paths: dict[str, str], expected: Any
 ) -> None:
     system = open_service(server, library, **{"answer": "", "ids": "", "scores": "", **paths})
-    assert (system.can_retrieve, system.can_answer) == (True, True)
+    assert system.can_retrieve
     [retrieval] = system.retrieve(["q"], 1)
     if expected is None:
         assert "a list is expected; got nothing" in retrieval.error
@@ -323,6 +342,22 @@ def nested(depth: int) -> Any:
         ([{"generated_text": "a"}], {"answer": "[0].generated_text"}),
         ({"messages": [{"role": "user", "text": "q"}]}, {"answer": "messages[0].text"}),
         ({"n": 3, "hits": [], "items": [1, 2]}, {}),
+        ({"answer": " ", "text": "a"}, {"answer": "text"}),
+        ({"message": "a", "content": "b"}, {"answer": "content"}),
+        ({"deep": {"content": "a"}, "content": "b"}, {"answer": "content"}),
+        ({"tags": ["a"], "Sources": ["b"]}, {"passages": "Sources"}),
+        ({"hits": ["a", 1]}, {}),
+        ({"hits": [{"id": 1}, 2]}, {}),
+        ({"hits": [{"id": 1}]}, {"ids": "hits[].id"}),
+        ({"hits": [{"id": True, "text": "t"}]}, {"passages": "hits[].text"}),
+        ({"hits": [{"id": "a", "text": "t"}, {"text": "u"}]}, {"passages": "hits[].text"}),
+        ({"rows": [{"id": "a"}]}, {}),
+        ({"rows": [{"id": "a", "score": 1}]}, {}),
+        (
+            {"rows": [{"text": "t", "score": 1}]},
+            {"passages": "rows[].text", "scores": "rows[].score"},
+        ),
+        ({"rows": [{"id": "a", "text": "t"}]}, {"passages": "rows[].text", "ids": "rows[].id"}),
         (nested(8), {"answer": ".".join(["answer"] * 8)}),
         (nested(9), {}),
         ("text", {}),

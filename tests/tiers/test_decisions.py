@@ -133,6 +133,9 @@ def test_a_judge_that_always_says_yes_is_by_construction() -> None:
         assert methods[system, "balanced_accuracy"] == "construction"
         assert methods[system, "accuracy"] != "construction"
     assert set(result.comparisons["word"]) == {"equal on every question"}
+    nearly = {"yes": lambda question, *texts: "?" if question == "q0?" else True}
+    methods = rb.tier_judge_pipeline(nearly, ROWS, **FEW).estimates.set_index(["system", "metric"])
+    assert methods.at[("yes", "balanced_accuracy"), "method"] != "construction"
 
 
 def test_what_the_first_judge_decides_wrongly_stands_first_in_the_list() -> None:

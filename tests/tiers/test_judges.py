@@ -121,6 +121,11 @@ def test_probes_show_what_sways_a_judge() -> None:
     without = rb.tier_judge(Judge(), ROWS, columns=LABELS, probed=0, **FEW)
     probed = without.statement.probes.set_index("metric")
     assert probed.at["gain by padding", "n"] == 0
+    # An empty answer is not padded; one that is the reference, and one without, has no other.
+    rows = [dict(row) for row in ROWS[:4]]
+    rows[1]["answer"], rows[2]["reference"], rows[3]["reference"] = "", "answer 2", ""
+    few = rb.tier_judge(Judge(), rows, columns=LABELS, **FEW).statement.probes.set_index("metric")
+    assert few["n"][["gain by padding", "same choice in both orders"]].tolist() == [2, 1]
 
 
 def test_a_constant_judge_repeats_itself_by_construction_and_agrees_with_nobody() -> None:

@@ -19,7 +19,7 @@ ASKED = [
     ("library", "Where are library books?", 5, "ben", "2026-02-01"),
     ("garage", "сколько стоит гараж", None, "", ""),
     ("", "How much is the parking garage?", 3, "cat", "2026-02-02"),
-    ("gone", "Is there a library garage?", 4, "dan", "2026-02-03"),
+    ("gone", "Is there a library garage gym, 24 h tv?", 4, "dan", "2026-02-03"),
 ]
 
 
@@ -85,6 +85,12 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     words = result.statement.words.set_index("word")["questions"]
     assert words["garage"] == 2
     assert words["library"] == 2
+    assert words["gym"] == 1
+    assert not {"tv", "24"} & set(words.index)
+    # Of one score nobody knows: between 1 and 5.
+    ends = months.loc["", ["at_lowest", "at_highest"]].tolist()
+    assert ends == pytest.approx([(18 + 1) / 6, (18 + 5) / 6])
+    assert len(result.frames.asked) == 4
     assert not {"where", "the", "much", "there", "сколько"} & set(words.index)
     pages = result.statement.pages.set_index("url")
     assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.0]

@@ -14,6 +14,7 @@ import pytest
 import ragbench as rb
 from ragbench.core import metric
 from ragbench.core.errors import BenchError
+from ragbench.core.trust import trust
 from ragbench.judge import Panel
 from ragbench.tiers import scoring
 from ragbench.tiers.rag_metrics import USUAL
@@ -318,6 +319,53 @@ def test_nuggets_topics_and_tool_calls_reach_their_metrics() -> None:
     assert means(result)["answers", "tool_call_f1"] == pytest.approx(2 / 3)
     assert means(result)["answers", "agent_cost"] == 0.25
     assert means(result)["answers", "nugget_score"] == 1.0
+
+
+def test_the_project_decides_what_nobody_says(empty_folder: Path) -> None:
+    (empty_folder / "own.py").write_text(
+        'def rate(prompt):\n    return \'{"reason": "so", "rating": 4}\'\n'
+        "def embed(texts):\n    return [[1.0, 0.0] for _ in texts]\n"
+    )
+    (empty_folder / "ragbench.toml").write_text(
+        'language = "ru"\nbaseline = "new"\nembedder = "own"\n'
+        '[judges.own]\ncallable = "own:rate"\n[embedders.other]\ncallable = "own:none"\n'
+        '[embedders.own]\ncallable = "own:embed"\n[smallest_difference]\ntoken_f1 = 2.0\n'
+    )
+    trust(empty_folder)
+    labels = "token_f1, e2e_score, semantic_similarity"
+    rows = [row for row in ROWS if row["answer"]]
+    given = {"old": rows, "new": rows}
+    said = {"language": "en", "baseline": "old", "margins": {"token_f1": 0.5}, "judges": "lexical"}
+    documents = [{"id": "d", "text": "at nine"}]
+    systems = {name: lambda question, contexts: "at nine" for name in given}
+    asked = [{**ROWS[0], "relevant": "d"}]
+    for measure in (
+        lambda **options: rb.score(given, labels, **options, **FEW),
+        lambda **options: rb.tier2(systems, asked, documents, metrics=labels, **options, **FEW),
+    ):
+        result = measure()
+        request = result.request
+        assert (request.language, request.baseline) == ("ru", "new")
+        assert request.margins == {"token_f1": 2.0}
+        assert result.about.stand_ins == ()
+        assert means(result)["new", "e2e_score"] == 4.0
+        assert means(result)["new", "semantic_similarity"] == 1.0
+        request = measure(**said).request
+        assert (request.language, request.baseline, request.margins) == (
+            "en",
+            "old",
+            {"token_f1": 0.5},
+        )
+        assert measure(**said).about.stand_ins == ("judge lexical",)
+        assert means(measure(judge=Scripted(2)))["new", "e2e_score"] == 2.0
+    shown = [{**row, "show": True} for row in rows]
+    assert "own" in rb.tier_judge_pipeline(decisions=shown, **FEW).systems
+    assert "own" not in rb.tier_judge_pipeline("lexical", shown, **FEW).systems
+    metric = {"metric": "answer_relevance"}
+    assert rb.tier_judge(answers=rows, **metric, **FEW).systems == ["own"]
+    assert rb.tier_judge("lexical", rows, **metric, **FEW).systems == ["lexical"]
+    assert rb.ux([["When?", "Where?"]], **FEW).systems == ["own"]
+    assert rb.ux([["When?", "Where?"]], embedders="hashing", **FEW).systems == ["hashing"]
 
 
 class Noting:

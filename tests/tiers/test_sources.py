@@ -120,6 +120,8 @@ def test_a_system_that_fails_or_is_empty_is_said_to_be_so() -> None:
 
 
 def test_more_topics_than_questions_are_refused() -> None:
+    with pytest.raises(BenchError, match="lacks questions or passages"):
+        rb.sources({"v1": own_and_first}, QUESTIONS)
     with pytest.raises(BenchError, match="n_topics = 20, but there are 9 questions"):
         rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, n_topics=20)
 

@@ -29,7 +29,7 @@ def embed(texts: list[str]) -> np.ndarray:
 DIALOGUES = [
     [("pool", "at 9"), ("gym", "at 10"), ("library", "at 11")],
     [("the pool?", "at 9"), ("gym", "at 10")],
-    ["library"],
+    [{"question": "library"}],
 ]
 HISTORY = [
     {"id": "h1", "question": "pool", "answer": "at 9", "score": 5, "url": "/pool"},

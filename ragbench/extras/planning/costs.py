@@ -59,7 +59,6 @@ class PlannedSystem:
         self.is_local = is_local
         self.name = system.name
         self.can_retrieve = system.can_retrieve
-        self.can_answer = system.can_answer
         self.takes_contexts = system.takes_contexts
         self.generator = system.generator
         self.quoting = Extractive(GeneratorTable(), "en")
