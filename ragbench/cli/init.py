@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ragbench.core.errors import BenchError
+from ragbench.core.secrets import visible
 from ragbench.core.settings import FILE
 from ragbench.core.trust import trust
 
@@ -164,9 +165,10 @@ def note(described: Any, findings: Findings) -> None:
         # A column of texts may hold questions or passages.
         is_text = "none is known as a question" in described.reason
         way = f"; of passages: ragbench load passages {quoted([described.path])}" * is_text
-        print(f"{described.path}: not read: {described.reason}{way}")
+        print(visible(f"{described.path}: not read: {described.reason}{way}"))
         return
-    print(f"{described.path}: {LINES[described.kind]}{columns_text(described.columns)}")
+    columns = columns_text(described.columns)
+    print(visible(f"{described.path}: {LINES[described.kind]}{columns}"))
 
 
 def columns_text(columns: Mapping[str, str]) -> str:

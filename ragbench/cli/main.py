@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ragbench.core.errors import BenchError, NotEnoughError, UntrustedError, suggest
-from ragbench.core.secrets import mask
+from ragbench.core.secrets import mask, visible
 
 WRONG_INPUT = 3
 NOTHING_MEASURED = 4
@@ -205,6 +205,6 @@ def misuse_text(error: Any) -> str:
 
 
 def complain(error: object, code: int) -> int:
-    """Print an error without secrets; returns the code."""
-    print(f"ragbench: {mask(error)}", file=sys.stderr)
+    """Print an error without secrets and control characters; returns the code."""
+    print(f"ragbench: {visible(mask(error))}", file=sys.stderr)
     return code

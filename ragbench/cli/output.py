@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ragbench.core.errors import BenchError
+from ragbench.core.secrets import visible
 
 if TYPE_CHECKING:
     from ragbench.llm.types import Plan
@@ -56,7 +57,7 @@ def plain(value: Any) -> Any:
 
 def say(text: str) -> None:
     """Print a remark to standard error, where it disturbs no pipe."""
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
 
 
 def print_frame(frame: pd.DataFrame) -> None:
@@ -69,7 +70,7 @@ def print_frame(frame: pd.DataFrame) -> None:
     for name in frame.columns:
         table.add_column(str(name), justify="left" if name == frame.columns[0] else "right")
     for row in frame.itertuples(index=False):
-        table.add_row(*[Text(str(cell)) for cell in row])
+        table.add_row(*[Text(visible(cell)) for cell in row])
     # A pipe and a file have no width that a table could have to fit.
     Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
 
@@ -97,7 +98,7 @@ def deliver(result: Any, *, out: Path | None, json_file: Path | None, latex: Pat
 
     for note in result.about.notes:
         say(note)
-    print(result)
+    print(visible(result))
     warning = comparison.stand_ins(result)
     if warning is not None:
         print(f"\n{warning}")

@@ -1,4 +1,4 @@
-"""Keep secrets out of logs, errors and pages. Data are never changed."""
+"""Keep secrets out of logs, errors and pages, and orders out of terminals. Data never change."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ FORMS = (
     re.compile(r"\b(sk-[\w-]{16,})"),
 )
 MASK = "••••"
+# What would command a terminal or turn a line around; line feeds and tabs stay.
+HIDDEN = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _secrets: set[str] = set()
 
 
@@ -48,6 +50,11 @@ def mask(text: object) -> str:
     for pattern in FORMS:
         masked = pattern.sub(lambda found: found[0].replace(found[1], MASK), masked)
     return masked
+
+
+def visible(text: object) -> str:
+    """Return a text, perhaps of strangers, without what a terminal would obey."""
+    return HIDDEN.sub("", str(text))
 
 
 def shorten(text: object, most: int = 300) -> str:

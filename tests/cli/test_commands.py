@@ -180,6 +180,21 @@ def test_an_embedder_that_would_not_be_asked_is_refused(
     assert 'write kind = "openai" for an endpoint' in capsys.readouterr().err
 
 
+def test_strangers_texts_give_a_terminal_no_orders(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = "\x1b]0;x\x07\u202e"
+    row = f"When?,At 8.,At 8.,v{codes}1\n"
+    (folder / "answers.csv").write_text(f"question,answer,reference,system\n{row}")
+    (folder / "odd.csv").write_text(f"frage{codes},antwort\nWhen?,At 8.\n")
+    assert typed("score answers.csv -m exact_match") == 0
+    assert typed("score odd.csv") == 3
+    assert typed("init") == 0
+    printed = "".join(capsys.readouterr())
+    assert "v]0;x1" in printed
+    assert not set(printed) & set(codes[:1] + codes[-2:])
+
+
 def test_metrics_of_the_project_are_there_by_name(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
