@@ -152,3 +152,97 @@ def test_a_figure_says_on_how_many_metrics_who_is_better() -> None:
 def test_a_baseline_that_is_no_system_is_refused_with_the_names() -> None:
     with pytest.raises(BenchError, match="baseline 'old' is none of a, b"):
         tier1({"a": hits(1), "b": hits(2)}, baseline="old")
+
+
+def test_other_metrics_and_silences_are_counted() -> None:
+    def quiet(question: str, k: int) -> list[str]:
+        return [] if int(question) < 3 else hits(*range(12, 40))(question, k)
+
+    result = tier1({"a": hits(*range(8)), "b": quiet}, metrics="hit_rate@1,mrr@1,mrr@5")
+    text = told(result)
+    assert "Of 2 other metrics, b: better 2." in text
+    assert "b returned nothing at 3 of 40 questions." in text
+    assert "a returned nothing" not in text
+    alone = tier1({"a": hits(*range(8))}, metrics="hit_rate@1,mrr@5")
+    assert "other metrics" not in told(alone)
+    assert comparison.forests(alone)[0].title == "hit_rate@1: a 0.200"
+    assert "baseline" not in str(comparison.facts(alone))
+    assert "independent groups" not in str(comparison.facts(alone))
+    figure = comparison.forests(alone)[0].content
+    assert list(figure.layout.xaxis.range) == [-0.02, 1.02]
+    silent = [{"question": f"{n}?", "answer": "", "contexts": ["x"]} for n in range(3)]
+    assert "returned nothing" not in told(rb.score(silent, ["context_relevance"], judge="lexical"))
+
+
+def test_parts_of_the_questions_are_looked_at_by_themselves() -> None:
+    kinds = [
+        {**row, "kind": "misspelt" if n < 20 else "colloquial", "cluster": f"c{n // 2}"}
+        for n, row in enumerate(QUESTIONS)
+    ]
+    systems = {"a": hits(*range(8)), "b": hits(*range(12, 40))}
+    result = rb.tier1(systems, kinds, PASSAGES, metrics="hit_rate@1", repeats=1)
+    table = comparison.slices(result).content
+    assert table.index.tolist() == ["kind: colloquial", "", "kind: misspelt", ""]
+    assert [cell.split()[0] for cell in table["mean, interval"]] == [
+        "0.000", "1.000", "0.400", "0.400"
+    ]  # fmt: skip
+    assert [cell.split()[0] if cell else "" for cell in table["difference, interval"]] == [
+        "", "+1.000", "", "0.000"
+    ]  # fmt: skip
+    assert set(table["n"]) == {"20"}
+    assert comparison.slices(tier1(systems)) is None
+    assert "independent groups 20" in str(comparison.facts(result))
+
+
+def test_a_long_table_is_folded_where_a_short_one_says_the_same() -> None:
+    systems = {"a": hits(*range(8)), "b": hits(*range(12, 40))}
+    labels = [*(f"mrr@{k}" for k in range(1, 11)), "hit_rate@1", "hit_rate@2", "hit_rate@3"]
+    for count, is_folded in ((12, False), (13, True)):
+        result = tier1(systems, metrics=",".join(labels[:count]), primary="mrr@2")
+        assert comparison.all_numbers(result).is_folded == is_folded
+    assert comparison.numbers(result).content.index.tolist() == [
+        "mrr@2", "", "mrr@10", "", "hit_rate@3", ""
+    ]  # fmt: skip
+    assert "is a family of its own" in comparison.numbers(result).note
+    assert "is a family of its own" not in comparison.all_numbers(result).note
+    assert comparison.numbers(tier1(systems)) is None
+    assert "is a family of its own" in comparison.all_numbers(tier1(systems)).note
+
+
+def test_a_result_keeps_its_frames_for_the_run_that_executes_it(tmp_path, monkeypatch) -> None:
+    result = tier1({"a": hits(1)})
+    result.keep()
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / "run"))
+    monkeypatch.setenv("RAGBENCH_RUN_PAGE", "mine")
+    result.keep()
+    assert (tmp_path / "run" / "frames" / "mine" / "scores.parquet").is_file()
+
+
+def test_tier_1_shows_depths_times_and_what_is_not_judged() -> None:
+    def second(question: str, k: int) -> list[str]:
+        return [f"p{(int(question) + 1) % NUMBER}", f"p{question}"][:k]
+
+    asked = [*QUESTIONS, {"id": "x", "text": "3"}]
+    result = rb.tier1({"a": second, "b": hits(1)}, asked, PASSAGES, metrics="mrr@2", k=2, repeats=1)
+    parts = {part.title: part for part in result.parts if part.title}
+    figure = parts["Recall at 2: a 1.000, b 0.025"].content
+    assert [trace.name for trace in figure.data] == [None, "a", None, "b"]
+    assert list(figure.data[1].x) == [1, 2]
+    assert list(figure.data[1].y) == [0, 1]
+    assert list(figure.data[0].x) == [1, 2, 2, 1]
+    judged = parts["What is not judged"].content
+    assert judged.loc["a", "others not relevant"] == "0.500"
+    assert judged.loc["a", "others relevant"] == "1.000"
+    assert judged.loc["a", "judged"].startswith("50")
+    times = parts["How fast"].content
+    assert times.columns[0] == "median"
+    assert all(name.endswith(" %") for name in times.columns[1:-1])
+    assert "1 questions without a relevant passage are left out." in str(
+        parts["What this does not show"]
+    )
+    assert "a question was retrieved itself" not in str(result.page)
+    flat = tier1({"a": second}, k=1)
+    assert not any(part.title.startswith("Recall at") for part in flat.parts)
+    assert "are left out" not in str(flat.parts[-2])
+    assert "Pages are ranked" not in str(flat.page)

@@ -16,6 +16,7 @@ from ragbench.report.figures import forest_plot, system_styles
 from tests.tiers.test_sources import PASSAGES, own_and_first
 from tests.tiers.test_sources import QUESTIONS as ASKED
 from tests.tiers.test_tier0 import TRIANGLE
+from tests.tiers.test_ux import DIALOGUES, HISTORY, embed
 
 FEW = {"draws": 200}
 
@@ -283,3 +284,58 @@ def test_people_are_told_by_month_word_and_page() -> None:
     silent: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
     assert part(silent, "Users' mean score") is None
     assert part(silent, "What people ask about") is None
+
+
+def test_a_cache_by_thresholds_and_by_what_is_asked() -> None:
+    result: Any = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
+    curve = part(result, "Above 0.7 the cache would serve")
+    # Within 45 degrees of the cached question are "pool" and "the pool?", of six.
+    assert said(curve.title).startswith("Above 0.7 the cache would serve 0.333 of the turns of")
+    solid, dotted = curve.content.data[:2]
+    assert (solid.name, solid.line.dash, solid.showlegend) == ("turns of dialogues", "solid", True)
+    assert (dotted.line.dash, dotted.showlegend) == ("dot", False)
+    assert len(curve.content.data) == 4
+    asked = rows(part(result, "What is asked of the cache"))
+    assert [row[0].partition(",")[0] for row in asked] == ["turns of dialogues", "past questions"]
+    # hits, wrong, not known
+    assert [row[4:] for row in asked] == [["2", "0", "0"], ["1", "1", "0"]]
+    nearest = part(result, "The closest cached question")
+    assert nearest.note.startswith(f"The {len(nearest.content)} closest of {len(nearest.content)}")
+    assert set(nearest.content["hit"]) == {"right", "wrong", "–"}
+    both: Any = rb.ux(DIALOGUES, HISTORY, {"one": embed, "two": embed}, **FEW)
+    figure = part(both, "Above 0.7").content
+    assert [trace.name for trace in figure.data] == ["one", "one, wrong", "two", "two, wrong"]
+    table = part(both, "What is asked of the cache").content
+    assert table["embedder"].tolist() == ["one", "one", "two", "two"]
+    alone: Any = rb.ux(DIALOGUES, embedder=embed, **FEW)
+    for title in ("Above", "What is asked", "The closest cached question"):
+        assert part(alone, title) is None
+    assert "a score of 5" in str(part(result, "Method"))
+
+
+def test_an_overview_of_a_page_without_notebook_and_threshold() -> None:
+    asked = [{"question": f"{n}?", "answer": "a", "reference": "a"} for n in range(3)]
+    rb.score(asked, ["edit_distance"]).save_frames("run")
+    result: Any = rb.overview("run")
+    assert "No number of this run has a threshold." in str(result)
+    assert part(result, "Thresholds") is None
+    assert "All pages" not in "".join(one.html for one in result.parts)
+    assert "Everything was measured." in str(part(result, "What could not be measured"))
+
+
+def test_answers_in_tables_of_refusals_gaps_and_correlations() -> None:
+    table = [
+        {"question": f"{n}?", "answer": "I do not know." if n < 2 else f"word {n}"}
+        | {"reference": f"word {n}" if n else None, "answerable": bool(n)}
+        for n in range(8)
+    ]
+    result: Any = rb.score(table, ["token_f1", "rougeL_f", "exact_match"], draws=200)
+    gaps = part(result, "What could not be measured")
+    assert [row[2] for row in rows(gaps)] == ["1", "1", "1"]
+    figure = part(result, "Which metrics say the same").content
+    assert figure.data[0].texttemplate == "%{text}"
+    assert figure.layout.height == 120 + 20 * 3
+    assert figure.data[0].text[0][0] == "1.00"
+    one: Any = rb.score(table[2:], ["token_f1"], draws=200)
+    assert part(one, "Which metrics say the same") is None
+    assert part(one, "What could not be measured") is None

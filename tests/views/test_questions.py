@@ -135,6 +135,58 @@ def test_texts_of_people_are_texts(text: str) -> None:
     assert "7 * 7" not in text or "{{ 7 * 7 }}" in html
 
 
+def test_the_first_passages_and_all_labelled_ones_are_shown_with_their_ranks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import ragbench as rb
+    from ragbench.views import questions as view
+
+    monkeypatch.setattr(view, "MOST_WRITTEN", 0)
+    passages = {f"p{n}": f"text {n}" for n in range(10)}
+    systems = {
+        "up": lambda question, k: [f"p{n}" for n in range(8)],
+        "down": lambda question, k: [f"p{n}" for n in reversed(range(8))],
+    }
+    asked = [{"text": "one?", "relevant": ["p6", "p9"]}, {"text": "two?", "relevant": ["p9"]}]
+    result = rb.tier1(systems, asked, passages, k=8, repeats=1, index_questions=0, draws=200)
+    [shown] = [part for part in result.parts if isinstance(part, QuestionList)]
+    content = packed(shown.html)
+    names = [name for name, _ in content["passages"]]
+    first, second = (
+        {names[number]: (ranks, bool(label)) for number, ranks, label in entry["passages"]}
+        for entry in content["entries"]
+    )
+    assert second == {f"p{n}": ([n + 1, 8 - n], False) for n in range(8)} | {"p9": ([0, 0], True)}
+    assert first["p6"] == ([7, 2], True)
+    few = rb.tier1({"up": systems["up"]}, asked, passages, k=8, repeats=1, draws=200)
+    entry = packed(questions(few).html)["entries"][0]
+    # Five and the labelled ones, also the one that nobody retrieved.
+    assert [row[1:] for row in entry["passages"]] == [[[n], 0] for n in range(1, 6)] + [
+        [[7], 1], [[0], 1]
+    ]  # fmt: skip
+    assert ["mrr@8", "0.143"] in entry["table"]
+
+
+def test_answers_are_listed_with_the_passages_that_they_were_written_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import ragbench as rb
+    from ragbench.views import questions as view
+
+    monkeypatch.setattr(view, "MOST_WRITTEN", 0)
+    monkeypatch.setattr(view, "MOST_LISTED", 2)
+    row = {"question": "Open?", "reference": "Yes.", "contexts": ["It is open.", "x" * 130]}
+    table = [{**row, "id": f"q{n}", "answer": "y" * 161 if n else "y" * 160} for n in range(3)]
+    html = questions(rb.score(table, ["token_f1", "edit_distance"])).html
+    content = packed(html)
+    assert len(content["entries"]) == 2
+    assert "The first 2 of 3 questions; all of them lie in the folder frames" in html
+    assert [text for _, text in content["passages"]] == ["It is open.", "x" * 120 + "…"]
+    assert [row[1] for row in content["entries"][0]["passages"]] == [[1], [2]]
+    answers = [entry["cards"][0]["answer"] for entry in content["entries"]]
+    assert answers == ["y" * 160, "y" * 160 + "…"]
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """Headless Chromium of the system."""
