@@ -31,7 +31,7 @@ def refusals(result: Any) -> Part | None:
             else "–"
             for row in (find_row(by_system, system) for system in result.systems)
         ]
-    note = _("Told by the words of the answer. The second is what a system should do.")
+    note = _("Told by the words of the answer. To refuse what nobody can answer is right.")
     return Part(pd.DataFrame(columns, index=result.systems), title=_("Refusals"), note=note)
 
 
