@@ -54,7 +54,7 @@ def telling_words(texts: Sequence[str]) -> pd.DataFrame:
 
 
 def typical_words(texts: Sequence[str], topic_ids: Sequence[int], most: int = 4) -> list[list[str]]:
-    """Return for every topic the words that are far more frequent in it than elsewhere."""
+    """Return for every topic the words that are more frequent in it than elsewhere."""
     said = telling_words(texts)
     sizes = np.bincount(topic_ids)
     counts = pd.crosstab(said["word"], np.asarray(topic_ids)[said["row"]])
@@ -63,4 +63,5 @@ def typical_words(texts: Sequence[str], topic_ids: Sequence[int], most: int = 4)
     outside = (-counts).add(counts.sum(axis=1), axis=0) / np.maximum(len(texts) - sizes, 1)
     # How often a word is said, by how much it tells the topic from the others.
     weights = inside * np.log((inside + RARE) / (outside + RARE))
-    return [weights[topic].nlargest(most).index.tolist() for topic in weights]
+    telling = weights.where(weights > 0)
+    return [telling[topic].dropna().nlargest(most).index.tolist() for topic in telling]

@@ -47,6 +47,15 @@ def test_labels_move_the_mean_of_a_judge_that_is_too_kind():
     with pytest.raises(BenchError, match="5 units have both a label and a score; label at least"):
         corrected_mean(judge[:5], truth[:5])
     assert len(corrected_mean(judge[:10], truth[:10])) == 3
+    # Lambda by the formula of Angelopoulos et al., of each fifth by the other four.
+    few, noisy = truth[:20], judge[:50] + generator.normal(0, 2, 50)
+    lambdas = []
+    for fold in range(5):
+        others = np.arange(20) % 5 != fold
+        (spread, shared), _ = np.cov(noisy[:20][others], few[others])
+        lambdas.append(np.clip(shared / (spread * (1 + 20 / 30)), 0, 1))
+    fitted = corrected_mean(noisy, np.where(np.arange(50) < 20, truth[:50], NONE))
+    assert fitted["weight"][0] == pytest.approx(np.mean(lambdas))
     constant = corrected_mean(np.ones(500), people).set_index("mean")
     assert constant["weight"]["corrected"] == 0
 

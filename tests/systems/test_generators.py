@@ -226,5 +226,6 @@ def test_results_of_several_systems_are_told_apart(library: Dataset) -> None:
     rows = [{"id": "q1", "answer": name, "system": name} for name in ("v1", "v2")]
     system = open_systems({"v2": rows}, Settings(), library)["v2"]
     assert system.answer(library.questions["text"].tolist()[:1], 1)[0].answer == "v2"
+    assert open_systems({"mine": rows[:1]}, Settings(), library)["mine"].can_retrieve is False
     with pytest.raises(BenchError, match="v3: the results are of v1, v2"):
         open_systems({"v3": rows}, Settings(), library)

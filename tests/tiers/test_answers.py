@@ -32,8 +32,8 @@ from tests.tiers.answered import (
 
 FEW = {"draws": 200, "repeats": 1}
 MANY = [
-    {**QUESTIONS[0], "id": f"q{n}", "text": f"When does subject{n} open?", "relevant": [f"p{n}"]}
-    | {"reference": right_answer(n)}
+    {**QUESTIONS[0], "id": f"q{n}", "text": f"When does subject{n} open?"}
+    | {"reference": right_answer(n), "relevant": {f"p{n}": 1, f"p{(n + 1) % 20}": 0}}
     for n in range(20)
 ]
 

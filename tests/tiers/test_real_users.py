@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,8 @@ def test_a_log_without_a_page_of_the_base_is_refused(log: Path) -> None:
         (rb.tier_judge, "has no answers of its own"),
         (rb.tier_judge_pipeline, "has no decisions"),
         (rb.rag_metrics, "has no answers of its own"),
+        (partial(rb.rag_metrics, ""), "has no answers of its own"),
+        (partial(rb.tier_judge, answers=""), "has no answers of its own"),
     ],
 )
 def test_what_a_set_of_passages_alone_cannot_be_asked_is_refused(

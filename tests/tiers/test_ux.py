@@ -153,6 +153,9 @@ def test_a_frame_with_a_row_a_turn_is_read_as_dialogues() -> None:
     result = rb.ux(frame, embedder=embed, **FEW)
     assert values(result)["context_preservation"] == pytest.approx(0.5)
     assert result.frames.questions["question_id"].tolist() == ["x", "y"]
+    turns = [{"question": "pool"}, {"question": "gym"}]
+    rows = [{"id": "x", "turns": turns}, {"id": "y", "turns": turns[:1]}]
+    assert values(rb.ux(rows, embedder=embed, **FEW)) == pytest.approx(values(result), nan_ok=True)
 
 
 def test_answers_are_right_on_the_best_page_and_where_their_user_liked_them() -> None:
