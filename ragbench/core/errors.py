@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
+Table = TypeVar("Table")
 # Why a score has no value; "ok" is the status of one that has.
 STATUSES = (
     "ok",
@@ -42,6 +46,14 @@ class Unmeasured(Exception):  # noqa: N818  it is no fault, it is a result
         super().__init__(reason)
         self.status = status
         self.reason = reason
+
+
+def look_up(what: str, name: str, tables: Mapping[str, Table]) -> Table:
+    """Return the table of a name. Raises BenchError with those that there are."""
+    if name not in tables:
+        there = ", ".join(tables) or "none"
+        raise BenchError(f"there is no {what} {name!r}{suggest(name, tables)}; there are: {there}")
+    return tables[name]
 
 
 def suggest(name: str, known: object) -> str:

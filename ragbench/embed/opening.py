@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragbench.core.code import load_object
-from ragbench.core.errors import BenchError, Unmeasured, suggest
+from ragbench.core.errors import BenchError, Unmeasured, look_up
 from ragbench.core.metric import run_async
 from ragbench.core.settings import EmbedderTable, Settings
 from ragbench.embed.embedder import Encode, TextEmbedder, TextKind
@@ -19,7 +19,6 @@ from ragbench.embed.embedder import Encode, TextEmbedder, TextKind
 if TYPE_CHECKING:
     from ragbench.store.store import Store
 
-Table = TypeVar("Table")
 BUILT_IN = ("auto", "hashing", "minilm", "navec")
 # What "auto" takes for a language where it is installed; else the stand-in.
 OF_LANGUAGE = {"en": "minilm", "ru": "navec"}
@@ -95,14 +94,6 @@ def find_table(name: str, settings: Settings) -> EmbedderTable:
     if name not in tables and settings.path(name).is_dir():
         return EmbedderTable(kind="sentence_transformers", model=name)
     return look_up("embedder", name, tables)
-
-
-def look_up(what: str, name: str, tables: Mapping[str, Table]) -> Table:
-    """Return the table of a name. Raises BenchError with those that there are."""
-    if name not in tables:
-        there = ", ".join(tables) or "none"
-        raise BenchError(f"there is no {what} {name!r}{suggest(name, tables)}; there are: {there}")
-    return tables[name]
 
 
 def choose_kind(kind: str, language: str) -> str:

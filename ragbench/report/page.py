@@ -16,7 +16,7 @@ from markupsafe import Markup
 from ragbench.core.language import load_language
 from ragbench.core.secrets import mask
 from ragbench.report.figures import COLOURS
-from ragbench.report.parts import PLOTLY, Part, trusted
+from ragbench.report.parts import PLOTLY, Part, only_parts, trusted
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Beside these nothing is loaded or run: not by a text of the data, and not from another host.
@@ -54,17 +54,6 @@ def show(*parts: Part | Sequence[Part] | None) -> None:
 
     for part in only_parts(*parts):
         display(part)
-
-
-def only_parts(*parts: Part | Sequence[Part] | None) -> list[Part]:
-    """Return parts as one list: a view may give one, several or None."""
-    together: list[Part] = []
-    for part in parts:
-        if isinstance(part, Part):
-            together.append(part)
-        elif part is not None:
-            together += part
-    return together
 
 
 def write_page(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -241,6 +241,17 @@ def cell_html(text: str, kind: str) -> Markup:
         text = Markup('{} <span class="interval">{}</span>').format(parts["value"], parts["ends"])
     direction = Markup(' dir="auto"') if kind != "number" else ""
     return Markup('<td class="{}"{}>{}</td>').format(kind, direction, text)
+
+
+def only_parts(*parts: Part | Sequence[Part] | None) -> list[Part]:
+    """Return parts as one list: a view may give one, several or None."""
+    together: list[Part] = []
+    for part in parts:
+        if isinstance(part, Part):
+            together.append(part)
+        elif part is not None:
+            together += part
+    return together
 
 
 def is_figure(content: Any) -> bool:

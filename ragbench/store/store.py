@@ -125,7 +125,7 @@ class Store:
         self, limits: DatabaseSettings | None = None, *, url: str = "", folder: Path | None = None
     ) -> None:
         self.limits = limits or DatabaseSettings()
-        self._url = url or read_secret(DATABASE_URL)
+        self._url = url
         self._folder = folder or self.limits.folder
 
     def __enter__(self) -> Store:
@@ -148,8 +148,8 @@ class Store:
     @cached_property
     def url(self) -> str:
         """The address that is used; an embedded server is started."""
-        if self._url:
-            return self._url
+        if url := self._url or read_secret(DATABASE_URL):
+            return url
         from ragbench.store.server import default_folder, start_server
 
         return start_server(self._folder or default_folder())

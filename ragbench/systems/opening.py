@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core.code import load_object
-from ragbench.core.errors import BenchError
+from ragbench.core.errors import BenchError, look_up
 from ragbench.core.settings import GeneratorTable, RetrieverTable, Settings, SystemTable
 from ragbench.core.types import Dataset, System
 from ragbench.embed import TextEmbedder, open_embedder
-from ragbench.embed.opening import look_up
 from ragbench.store import Store
 from ragbench.store.own import open_database
 from ragbench.systems.asked import Answering, AskedSystem

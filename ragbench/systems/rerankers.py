@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from ragbench.core.code import load_object
-from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.errors import BenchError, Unmeasured, look_up
 from ragbench.core.metric import run_async
 from ragbench.core.settings import RerankerTable, Settings
 from ragbench.embed import TextEmbedder
-from ragbench.embed.opening import look_up
 
 Score = Callable[[str, list[str]], Sequence[float]]
 

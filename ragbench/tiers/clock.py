@@ -43,16 +43,17 @@ def find_readings(store: Store, inputs: Any) -> pd.DataFrame | None:
 
 def keep_readings(store: Store, inputs: Any, readings: pd.DataFrame) -> pd.DataFrame:
     """Keep readings in place of older ones; return them as they will be found the next time."""
-    text = readings.to_json(orient="table", index=False, double_precision=15)
-    if is_used(store):
-        from sqlalchemy.dialects.postgresql import insert
+    if not is_used(store):
+        return readings
+    from sqlalchemy.dialects.postgresql import insert
 
-        table = readings_table()
-        statement = insert(table).values(key=hash_of(inputs), readings=text)
-        statement = statement.on_conflict_do_update(index_elements=["key"], set_={"readings": text})
-        with store.engine.begin() as connection:
-            table.create(connection, checkfirst=True)
-            connection.execute(statement)
+    text = readings.to_json(orient="table", index=False, double_precision=15)
+    table = readings_table()
+    statement = insert(table).values(key=hash_of(inputs), readings=text)
+    statement = statement.on_conflict_do_update(index_elements=["key"], set_={"readings": text})
+    with store.engine.begin() as connection:
+        table.create(connection, checkfirst=True)
+        connection.execute(statement)
     return read_frame(text)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from ragbench.core.language import Language, mark
-from ragbench.report.page import Page, only_parts, show
-from ragbench.report.parts import Part, is_figure
+from ragbench.report.page import Page, show
+from ragbench.report.parts import Part, is_figure, only_parts
 from ragbench.stats import Statement
 from ragbench.tiers.common import About
 

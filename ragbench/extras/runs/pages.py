@@ -10,8 +10,8 @@ from markupsafe import Markup
 from ragbench.core.language import Language, mark
 from ragbench.extras.runs.comparing import Compared
 from ragbench.report.figures import forest_plot, system_styles
-from ragbench.report.page import Page, only_parts
-from ragbench.report.parts import Part, trusted
+from ragbench.report.page import Page
+from ragbench.report.parts import Part, only_parts, trusted
 
 MOST_CHANGES = 40
 CLAIM = mark("{page} · {metric} of {system}: {challenger} against {baseline}: {word}")

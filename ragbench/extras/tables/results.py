@@ -10,8 +10,7 @@ import pandas as pd
 
 from ragbench.core.frames import SCORES, check
 from ragbench.core.language import load_language, mark
-from ragbench.report.page import only_parts
-from ragbench.report.parts import Part
+from ragbench.report.parts import Part, only_parts
 from ragbench.stats import Scale, state
 from ragbench.tiers.common import About, Options
 from ragbench.views.results import Result
