@@ -131,6 +131,8 @@ def test_every_way_out_of_score(write: Write, capsys: pytest.CaptureFixture[str]
     line = "score answers.csv -c system=version -m token_f1 -m exact_match --primary exact_match"
     line += " --baseline v2 --out page --json - --latex paper/table.tex --limit 2"
     assert typed(f"{line} --confidence 0.9") == 0
+    assert typed(f"{line} --confidence 1.5") == 3
+    assert "--confidence" in capsys.readouterr().err
     printed = capsys.readouterr().out
     assert "On exact_match" in printed
     assert '"level": 0.9' in printed
@@ -287,6 +289,15 @@ def test_one_option_has_one_word() -> None:
                 if parameter.param_type_name == "option" and len(option) == 2:
                     words.setdefault(option, set()).add(tuple(parameter.opts))
     assert {option: len(names) for option, names in words.items() if len(names) > 1} == {}
+
+
+def test_options_of_statistics_have_one_default_everywhere() -> None:
+    defaults: dict[str, set[object]] = {"confidence": set(), "draws": set(), "seed": set()}
+    for name in installed_commands():
+        for parameter in load_command(name).params:
+            if parameter.name in defaults:
+                defaults[parameter.name].add(parameter.default)
+    assert defaults == {"confidence": {0.95}, "draws": {10_000}, "seed": {0}}
 
 
 def test_nothing_heavy_is_imported_for_help_and_for_the_package() -> None:

@@ -15,7 +15,7 @@ from ragbench.cli.main import run
 from ragbench.core.language import load_language
 from ragbench.data import read_dataset
 from ragbench.report.run import PageRun, Run
-from tests.cli.conftest import typed
+from tests.cli.conftest import FILES, typed
 
 Write = Callable[..., None]
 LINES = {
@@ -211,6 +211,14 @@ def test_a_plan_asks_nobody_and_counts_what_is_kept(
     printed = capsys.readouterr().out
     assert "generators.writer" in printed
     assert "mini" in printed
+    table = FILES["answers.csv"].replace("version", "system")
+    write(table__csv=table)
+    line = "run rag_metrics -m faithfulness -j mini --plan -p answers="
+    assert typed(f"{line}table.csv") == 0
+    assert "mini       8             0" in capsys.readouterr().out
+    # The data set brings no answers: its page will say so.
+    assert typed(line.removesuffix(" -p answers=")) == 0
+    assert "mini" in capsys.readouterr().out
 
 
 def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(

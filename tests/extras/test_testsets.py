@@ -13,7 +13,7 @@ from ragbench.cli.main import run
 from tests.extras.conftest import NAMES
 
 # One draft a passage: p0 has a quote that is not there, p1 copies eight words, p2 asks what the
-# passage does not answer, p3 and p4 ask the same, p5 is good.
+# passage does not answer, p3 and p4 ask the same, p5 is good, p6 is as short as can be, p7 shorter.
 JUDGE = """
 DRAFTS = {
     "amber": ("who is let in?", "it opens at midnight"),
@@ -22,6 +22,8 @@ DRAFTS = {
     "daisy": ("whom does the guard admit?", "is let in"),
     "ebony": ("Whom does the guard admit?", "is let in"),
     "fennel": ("which card do I need?", "the fennel  CARD"),
+    "ginger": ("what?", "i"),
+    "hazel": ("why?", "is let in"),
 }
 
 def reply(prompt):
@@ -80,7 +82,9 @@ def test_two_filters_turn_drafts_down_and_people_have_the_last_word(
     assert table.loc["p2", "filter"] == "the passage does not answer it: nothing on soup"
     assert sorted(table.loc[["p3", "p4"], "filter"]) == ["", "asked already"]
     assert table.loc["p5", "filter"] == ""
-    assert table["keep"].sum() == 20
+    assert table.loc["p6", "filter"] == ""
+    assert table.loc["p7", "filter"].startswith("no draft: ")
+    assert table["keep"].sum() == 19
     assert "ragbench draft office --take drafts.csv" in capsys.readouterr().out
 
     table["keep"] = "no"

@@ -13,6 +13,8 @@ import ragbench as rb
 from ragbench.core.language import load_language
 from ragbench.data import from_objects
 from ragbench.report.figures import forest_plot, system_styles
+from tests.tiers import answered
+from tests.tiers.test_judges import LABELS, ROWS, Judge
 from tests.tiers.test_sources import PASSAGES, own_and_first
 from tests.tiers.test_sources import QUESTIONS as ASKED
 from tests.tiers.test_tier0 import TRIANGLE
@@ -339,3 +341,80 @@ def test_answers_in_tables_of_refusals_gaps_and_correlations() -> None:
     one: Any = rb.score(table[2:], ["token_f1"], draws=200)
     assert part(one, "Which metrics say the same") is None
     assert part(one, "What could not be measured") is None
+
+
+def test_first_failures_in_bars_and_in_numbers() -> None:
+    def tier3(**systems: Any) -> Any:
+        return rb.tier3(systems, answered.QUESTIONS, answered.PASSAGES, **answered.BY_WORDS)
+
+    result = tier3(good=answered.good, shaky=answered.shaky)
+    figure = part(result, "good: 8 of 8 questions are answered well")
+    assert figure.title == "good: 8 of 8 questions are answered well"
+    well, errors = figure.content.data
+    assert (well.name, errors.name) == ("good answer", "the system gave an error")
+    assert (list(well.x), list(well.text)) == ([1, 0.25], ["8", "2"])
+    # No room for a number of nothing.
+    assert (list(errors.x), list(errors.text)) == ([0, 0.75], ["", "6"])
+    assert said(well.customdata[1]).startswith("shaky: 2 · 25 % [")
+    assert figure.content.layout.height == 110 + 44 * 2
+    table = part(result, "First failures in numbers").content
+    assert said(table.loc["the system gave an error", "shaky"]).startswith("6 · 75 % [")
+    alone = tier3(shaky=answered.shaky)
+    assert part(alone, "shaky: 2 of 8").title.endswith(
+        "well; most often fails first: the system gave an error (6)"
+    )
+    assert part(alone, "Asked again and again") is None
+    assert part(alone, "Each judge by itself") is None
+
+
+def test_answers_that_are_repeated_refused_and_judged_by_several() -> None:
+    nobody = {"id": "x", "text": "Who built subject99?", "relevant": [], "answerable": False}
+
+    def careful(question: str) -> dict[str, Any]:
+        number = answered.number_of(question)
+        return answered.good(question) if number else {"answer": "The documents do not say."}
+
+    judges = [answered.Scripted(5, "kind"), answered.Dead(name="dead")]
+    options = {"metrics": "answer_correctness_rating,token_f1", "primary": "token_f1"}
+    result: Any = rb.tier3(
+        {"careful": careful, "silent": answered.silent},
+        [*answered.QUESTIONS, nobody],
+        answered.PASSAGES,
+        judge=judges,
+        repeats=2,
+        **FEW,
+        **options,
+    )
+    # Of eight questions one is refused; that which nobody can answer gets an answer.
+    refusals = rows(part(result, "Refusals"))
+    assert [cell.split(" %")[0] for cell in refusals[0][1:]] == ["12", "0"]
+    assert refusals[0][1].endswith("(n = 8)")
+    each = {row[1]: row[2:] for row in rows(part(result, "Each judge by itself"))}
+    assert each["kind"][0] == "5.000"
+    assert each["kind"][2:] == ["0", ""]
+    assert each["dead"][:2] == ["–", "0"]
+    assert "no route to host" in each["dead"][3]
+    again = part(result, "Asked again and again")
+    assert "k = 2 answers" in again.note
+    assert {row[2] for row in rows(again)} == {"pass@k", "pass^k", "flip_rate"}
+
+
+def test_judges_beside_people() -> None:
+    result: Any = rb.tier_judge({"mine": Judge(), "far": Judge()}, ROWS, columns=LABELS, **FEW)
+    forest = part(result, "Agreement with people by Spearman's ρ: people 0.94, mine 0.9")
+    assert [trace.name for trace in forest.content.data] == ["people", "mine", "far"]
+    assert forest.content.layout.xaxis.range[1] == 1.02
+    table = next(one for one in result.parts if one.title == "Agreement with people").content
+    assert list(table.columns) == ["people (n = 8)", "mine (n = 16)", "far (n = 16)"]
+    assert table.loc["bias: judge minus people"].tolist()[:2] == ["–", "−0.19"]
+    listed = part(result, "Who disagrees most?").content
+    # At a1, a3 and a7 ben gives one more; the others are even, in their order.
+    assert listed.index.tolist()[:4] == ["a1", "a3", "a7", "a0"]
+    assert list(listed.columns) == ["text", "mine", "far", "ann", "ben"]
+    many = [{**row, "cat": row["ann"], "dan": row["ann"]} for row in ROWS]
+    crowd: Any = rb.tier_judge(Judge(), many, columns={"labels": "ann,ben,cat,dan"}, **FEW)
+    assert list(part(crowd, "Who disagrees most?").content.columns) == ["text", "mine", "people"]
+    unrated: Any = rb.tier_judge(Judge(), [{**row, "ann": None, "ben": None} for row in ROWS],
+                                 **FEW)  # fmt: skip
+    assert "No answer was rated by people." in str(part(unrated, "Agreement with people"))
+    assert "with each other" not in str(unrated.parts[0])
