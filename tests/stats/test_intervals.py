@@ -138,9 +138,10 @@ def test_f1_and_balanced_accuracy_by_their_counts():
     width = frame["high"][1] - frame["low"][1]
     assert width == pytest.approx(2 * 1.96 * np.sqrt(0.0032 + 0.0018) / 2, rel=0.05)
     # Where hardly a draw lacks a value there is an interval, where many do there is none.
-    rare = statistic_intervals(np.eye(40)[:, :1], lambda sums: 1 / sums[:, 0])
-    assert rare["method"][0] == "none"
-    assert np.isnan(rare["low"][0])
+    for ends in ((-np.inf, np.inf), (0, 1)):
+        rare = statistic_intervals(np.eye(40)[:, :1], lambda sums: 0.5 / sums[:, 0], None, ends)
+        assert rare["method"][0] == "none"
+        assert np.isnan(rare["low"][0])
     assert statistic_intervals(np.full((3, 1), NONE), lambda sums: sums)["method"][0] == "none"
 
 

@@ -110,6 +110,13 @@ def test_a_dead_judge_is_named_and_has_no_numbers(error: Exception) -> None:
     assert "the call failed" in page
 
 
+def test_a_function_reads_question_answer_and_passages() -> None:
+    rows = [{**row, "contexts": ["no"] if row["show"] else []} for row in ROWS]
+    seen = {"seen": lambda question, answer, contexts: contexts == ["no"] and question[0] == "q"}
+    counts = rb.tier_judge_pipeline(seen, rows, **FEW).statement.counts.set_index("system")
+    assert counts.loc["seen", ["tp", "fp", "fn", "tn"]].tolist() == [12, 0, 0, 12]
+
+
 @pytest.mark.parametrize(("n_failed", "is_told"), [(6, True), (7, False)])
 def test_of_a_judge_of_whose_calls_most_failed_nothing_is_told(
     n_failed: int, is_told: bool
