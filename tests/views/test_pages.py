@@ -390,13 +390,13 @@ def test_answers_that_are_repeated_refused_and_judged_by_several() -> None:
     assert [cell.split(" %")[0] for cell in refusals[0][1:]] == ["12", "0"]
     assert refusals[0][1].endswith("(n = 8)")
     each = {tuple(row[:2]): row[2:] for row in rows(part(result, "Each judge by itself"))}
-    # An empty answer is worth the least without a call, so that even a dead judge rates half of them.
+    # An empty answer is worth the least without a call, also of a dead judge.
     assert each["answer_correctness_rating", "kind"] == ["3.000", "32", "0", ""]
     failed = ["1.000", "16", "16", "dead raised OSError: no route to host"]
     assert each["answer_correctness_rating", "dead"] == failed
     again = part(result, "Asked again and again")
     assert "k = 2 answers" in again.note
-    assert {row[2] for row in rows(again)} == {"pass@k", "pass^k", "flip_rate"}
+    assert {row[2] for row in rows(again)} >= {"pass@k", "pass^k", "flip_rate"}
 
 
 def test_judges_beside_people() -> None:
