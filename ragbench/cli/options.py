@@ -47,7 +47,9 @@ Embedder = Annotated[
 ]
 Confidence = Annotated[
     float,
-    typer.Option("--confidence", help="Level of the intervals.", rich_help_panel=MORE),
+    typer.Option(
+        "--confidence", min=0.51, max=0.999, help="Level of the intervals.", rich_help_panel=MORE
+    ),
 ]
 Draws = Annotated[
     int, typer.Option("--draws", min=1_000, help="Of every resampling.", rich_help_panel=MORE)

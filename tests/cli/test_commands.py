@@ -130,9 +130,9 @@ def test_every_way_out_of_score(write: Write, capsys: pytest.CaptureFixture[str]
     write("answers.csv")
     line = "score answers.csv -c system=version -m token_f1 -m exact_match --primary exact_match"
     line += " --baseline v2 --out page --json - --latex paper/table.tex --limit 2"
-    assert typed(f"{line} --confidence 0.9") == 0
     assert typed(f"{line} --confidence 1.5") == 3
     assert "--confidence" in capsys.readouterr().err
+    assert typed(f"{line} --confidence 0.9") == 0
     printed = capsys.readouterr().out
     assert "On exact_match" in printed
     assert '"level": 0.9' in printed
