@@ -434,10 +434,8 @@ def parse_label(label: Any) -> Metric:
         if not cutoff.isdigit() or int(cutoff) < 1:
             raise BenchError(f"{label}: a cut-off is a rank from 1, such as {name}@10")
         options["k"] = int(cutoff)
-    bounds = declared.bounds
-    if "scale" in options:  # "0-1" of a rating that is "1-5" by default
-        low, _, high = str(options["scale"]).partition("-")
-        bounds = (float(low), float(high))
+    # Of a rating that is from 1 to 5 by default.
+    bounds = (0.0, 1.0) if options.get("scale") == "0-1" else declared.bounds
     check_choices(declared, options)
     options = {**declared.options, **options}
     return dataclasses.replace(declared, options=options, bounds=bounds)

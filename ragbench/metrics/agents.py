@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,7 @@ from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
 from ragbench.metrics.factual_correctness import f_measure
-from ragbench.metrics.judging import Judge, Prompt, YesNo, check_option
+from ragbench.metrics.judging import Judge, Prompt, YesNo
 
 RAGAS = "RAGAS, metrics of agents"
 Recorded = Sequence[Mapping[str, Any]]
@@ -124,7 +124,7 @@ def tool_call_accuracy(
     expected_tool_calls: Recorded,
     tool_calls: Recorded | None = None,
     messages: Recorded | None = None,
-    order: str = "strict",
+    order: Literal["strict", "any"] = "strict",
 ) -> Score:
     """How far an agent's tool calls are the expected ones: names, order and arguments.
 
@@ -133,7 +133,6 @@ def tool_call_accuracy(
     the expected order (order="any": unless they are there). Neither calls nor expected ones: 1;
     only one of the two: 0. Arguments are equal by value: 75 is 75.0, in whatever order.
     """
-    check_option("tool_call_accuracy", "order", order, ("strict", "any"))
     made, expected = pair_calls(expected_tool_calls, tool_calls, messages)
     return calls_score(made, expected, calls_accuracy(made, expected, order))
 
@@ -202,14 +201,16 @@ async def goal_reached(
 
 @metric(source=RAGAS + ", topic adherence")
 async def topic_adherence(
-    judge: Judge, messages: Recorded, topics: Sequence[str], mode: str = "f1"
+    judge: Judge,
+    messages: Recorded,
+    topics: Sequence[str],
+    mode: Literal["f1", "precision", "recall"] = "f1",
 ) -> Score:
     """How far an agent deals with allowed subjects and refuses others: F1, precision or recall.
 
     precision: allowed and answered / answered; recall: the same / allowed. Unmeasured where
     nothing is asked that counts.
     """
-    check_option("topic_adherence", "mode", mode, ("f1", "precision", "recall"))
     reply = await judge.ask(TOPICS, messages=write_messages(messages), topics=list(topics))
     n_both = sum(topic.answered and topic.allowed for topic in reply.topics)
     n_answered = sum(topic.answered for topic in reply.topics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.language import mark
@@ -13,7 +14,6 @@ from ragbench.metrics.judging import (
     Judge,
     check_inputs,
     check_number,
-    check_option,
     cosines_to,
     empty_answer,
 )
@@ -34,7 +34,7 @@ async def answer_correctness(
     answer: str,
     reference: str,
     question: str = "",
-    preset: str = "default",
+    preset: Literal["default", "equal", "factual", "semantic"] = "default",
     factual_weight: float | None = None,
     semantic_weight: float | None = None,
 ) -> Score:
@@ -85,7 +85,6 @@ def read_weights(
     preset: str, factual_weight: float | None, semantic_weight: float | None
 ) -> tuple[float, float]:
     """Return both weights. Raises BenchError for one alone, a negative one, and two of 0."""
-    check_option("answer_correctness", "preset", preset, tuple(PRESETS))
     if factual_weight is None and semantic_weight is None:
         return PRESETS[preset]
     if factual_weight is None or semantic_weight is None or preset != "default":

@@ -22,7 +22,6 @@ from ragbench.metrics.judging import (
     ask_all,
     check_inputs,
     check_number,
-    check_option,
     is_blank,
 )
 from ragbench.metrics.sentences import sentence_spans
@@ -30,7 +29,7 @@ from ragbench.metrics.sentences import sentence_spans
 # [1], [^1], 【1】; a bracket before "(" is a link of Markdown.
 MARK = re.compile(r"(?:\[\^?|【)([^\[\]【】\n]{1,200}+)(?:\](?!\()|】)")
 NUMBERS = re.compile(r"\d{1,3}(?:[ \t]*[,;–-][ \t]*\d{1,3})*")
-MODES = ("f1", "precision", "recall")
+Mode = Literal["f1", "precision", "recall"]
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
@@ -96,7 +95,7 @@ async def citation_support(
     answer: str,
     contexts: Sequence[str],
     context_ids: Sequence[str] = (),
-    mode: str = "f1",
+    mode: Mode = "f1",
 ) -> Score:
     """How far the first passage that each sentence cites carries it: F1, precision or recall.
 
@@ -105,7 +104,6 @@ async def citation_support(
     or closely after it. A mark of no context supports nothing. An answer that cites nothing has
     recall and F1 0, and no precision.
     """
-    check_option("citation_support", "mode", mode, MODES)
     sentences = read_sentences(judge, answer, contexts, context_ids)
     replies = await ask_all(
         *[judge_support(judge, item, contexts, item.cited[:1]) for item in sentences]
@@ -130,7 +128,7 @@ async def citation_quality(
     answer: str,
     contexts: Sequence[str],
     context_ids: Sequence[str] = (),
-    mode: str = "f1",
+    mode: Mode = "f1",
     most: int = 3,
 ) -> Score:
     """Whether citations carry their sentences in full, and none is superfluous: F1 of both.
@@ -140,7 +138,6 @@ async def citation_quality(
     of a sentence count. A sentence with a mark of no context is not carried, and its citations are
     in no divisor. An answer that cites nothing has recall and F1 0, and no precision.
     """
-    check_option("citation_quality", "mode", mode, MODES)
     check_number("citation_quality", "most", most, 1, kinds=int)
     sentences = [
         cut_citations(item, most) for item in read_sentences(judge, answer, contexts, context_ids)

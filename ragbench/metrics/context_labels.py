@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
-from ragbench.metrics.judging import check_number, check_option, share_score
+from ragbench.metrics.judging import check_number, share_score
 from ragbench.metrics.texts import plain, squeeze
 
 Texts = Sequence[str]
@@ -21,7 +22,7 @@ def context_precision_by_label(
     context_ids: Texts | None = None,
     reference_contexts: Texts | None = None,
     reference_context_ids: Groups | None = None,
-    by: str = "id",
+    by: Literal["id", "text"] = "id",
     threshold: float = 0.5,
 ) -> Score:
     """Share of the distinct retrieved contexts that are among the labelled ones.
@@ -54,7 +55,7 @@ def context_recall_by_label(
     context_ids: Texts | None = None,
     reference_contexts: Texts | None = None,
     reference_context_ids: Groups | None = None,
-    by: str = "id",
+    by: Literal["id", "text"] = "id",
     threshold: float = 0.5,
 ) -> Score:
     """Share of the distinct labelled contexts that were retrieved; of a group any will do.
@@ -93,7 +94,6 @@ def pair_contexts(
 
     Raises Unmeasured where a side is missing (missing_field) or empty (empty_input).
     """
-    check_option(name, "by", by, ("id", "text"))
     check_number(name, "threshold", threshold, 0.01, 1)
     retrieved = context_ids if by == "id" else contexts
     labelled = reference_context_ids

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
-from ragbench.metrics.judging import Judge, Lower, Prompt, ask_all, check_inputs, check_option
+from ragbench.metrics.judging import Judge, Lower, Prompt, ask_all, check_inputs
 
 
 class Usefulness(BaseModel):
@@ -72,7 +72,7 @@ async def context_precision(
     contexts: Sequence[str],
     reference: str | None = None,
     answer: str | None = None,
-    strategy: str = "auto",
+    strategy: Literal["auto", "reference", "answer"] = "auto",
 ) -> Score:
     """Average precision of the ranking, where the judge says of each passage whether it is useful.
 
@@ -86,7 +86,6 @@ async def context_precision(
 
     Use it to optimise the order of retrieval and to compare strategies of retrieval.
     """
-    check_option("context_precision", "strategy", strategy, ("auto", "reference", "answer"))
     basis = "reference" if strategy == "reference" else "answer"
     if strategy == "auto" and reference and reference.strip():
         basis = "reference"

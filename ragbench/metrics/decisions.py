@@ -152,12 +152,10 @@ def read_decision(reply: Any) -> bool | None:
     A text counts by its first word ("No: … yesterday" is No) or, where it is a JSON object, by its
     field show, decision or verdict; never by a word somewhere in it. English and Russian.
     """
-    if isinstance(reply, bool | np.bool_):
-        return bool(reply)
     if isinstance(reply, Mapping):
         fields = [name for name in DECISION_FIELDS if name in reply]
         return read_decision(reply[fields[0]]) if fields else None
-    if isinstance(reply, int | float):
+    if isinstance(reply, int | float | np.bool_):
         return bool(reply) if reply in (0, 1) else None
     if not isinstance(reply, str):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ragbench.metrics.judging import (
     ask_all,
     check_inputs,
     check_number,
-    check_option,
     empty_answer,
 )
 
@@ -32,9 +31,9 @@ async def factual_correctness(
     answer: str,
     reference: str,
     question: str = "",
-    mode: str = "f1",
+    mode: Literal["f1", "precision", "recall"] = "f1",
     beta: float = 1.0,
-    variant: str = "standard",
+    variant: Literal["standard", "ragas"] = "standard",
 ) -> Score:
     """How far the answer's claims and the reference's claims support each other: F1.
 
@@ -49,8 +48,6 @@ async def factual_correctness(
 
     Use it for a detailed check of facts, and to weigh what is wrong against what is missing.
     """
-    check_option("factual_correctness", "mode", mode, ("f1", "precision", "recall"))
-    check_option("factual_correctness", "variant", variant, ("standard", "ragas"))
     check_number("factual_correctness", "beta", beta, 0.01)
     check_inputs(judge, reference=reference)
     if not answer.strip() and mode != "precision":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score
 from ragbench.metrics.claims import JudgedClaim, count_supported, decompose, judge_claims
-from ragbench.metrics.judging import Judge, check_inputs, check_option, share_score
+from ragbench.metrics.judging import Judge, check_inputs, share_score
 
 
 @metric(source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3")
@@ -37,7 +38,11 @@ async def faithfulness(judge: Judge, question: str, answer: str, contexts: Seque
     better="lower",
 )
 async def hallucination(
-    judge: Judge, question: str, answer: str, contexts: Sequence[str], unit: str = "contexts"
+    judge: Judge,
+    question: str,
+    answer: str,
+    contexts: Sequence[str],
+    unit: Literal["contexts", "claims"] = "contexts",
 ) -> Score:
     """Share of the retrieved contexts that a claim of the answer contradicts; lower is better.
 
@@ -47,7 +52,6 @@ async def hallucination(
     from the verdicts of `faithfulness`. An answer without claims is unmeasured, and so is a
     contradiction without the number of its context (verdict_mismatch).
     """
-    check_option("hallucination", "unit", unit, ("contexts", "claims"))
     claims = await judge_answer(judge, question, answer, contexts)
     if unit == "claims":
         return share_score(

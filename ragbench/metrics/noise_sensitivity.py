@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
 from ragbench.core.types import Score, Verdict
 from ragbench.metrics.claims import find_supporting, judge_claims, list_claims
-from ragbench.metrics.judging import Judge, ask_all, check_inputs, check_option
+from ragbench.metrics.judging import Judge, ask_all, check_inputs
 
 
 @metric(source="Ru et al. 2024, RAGChecker, arXiv:2408.08067; as in RAGAS", better="lower")
@@ -19,7 +20,7 @@ async def noise_sensitivity(
     answer: str,
     reference: str,
     contexts: Sequence[str],
-    mode: str = "relevant",
+    mode: Literal["relevant", "irrelevant"] = "relevant",
 ) -> Score:
     """Share of the answer's claims that are wrong and that a context led to; lower is better.
 
@@ -33,7 +34,6 @@ async def noise_sensitivity(
 
     Use it to test what a system does with noisy retrieval, and to watch it in production.
     """
-    check_option("noise_sensitivity", "mode", mode, ("relevant", "irrelevant"))
     check_inputs(judge, question=question, reference=reference, contexts=contexts, answer=answer)
     claims, reference_claims = await ask_all(
         list_claims(judge, answer, question), list_claims(judge, reference, question)

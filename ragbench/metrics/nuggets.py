@@ -18,7 +18,6 @@ from ragbench.metrics.judging import (
     Lower,
     Prompt,
     ask_all,
-    check_option,
     empty_answer,
 )
 
@@ -98,7 +97,7 @@ async def nugget_score(
     answer: str,
     nuggets: Mapping[str, str],
     question: str = "",
-    over: str = "all",
+    over: Literal["all", "vital", "weighted"] = "all",
     strict: bool = False,
 ) -> Score:
     """Share of the nuggets, the facts that a good answer says, that the answer says.
@@ -110,7 +109,6 @@ async def nugget_score(
 
     Use it for long answers to open questions, of which no single reference holds all.
     """
-    check_option("nugget_score", "over", over, tuple(WEIGHTS))
     for text, importance in nuggets.items():
         if importance not in ("vital", "okay"):
             raise BenchError(f"nugget {text!r}: importance = {importance!r}; it is vital or okay")

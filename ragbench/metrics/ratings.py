@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
@@ -13,14 +13,13 @@ from ragbench.metrics.judging import (
     Prompt,
     RatedTo5,
     check_inputs,
-    check_option,
     empty_answer,
 )
 
 SOURCE = "after Zheng et al. 2023, Judging LLM-as-a-judge, NeurIPS, section 3.1"
 LOWEST, HIGHEST = 1, 5
 BOUNDS = (1.0, 5.0)
-SCALES = ("1-5", "0-1")
+Scale = Literal["1-5", "0-1"]
 
 FAITHFULNESS = Prompt(
     "faithfulness_rating",
@@ -197,7 +196,7 @@ Give the reason first, then the rating.""",
 
 @metric(source=SOURCE, bounds=BOUNDS)
 async def faithfulness_rating(
-    judge: Judge, question: str, answer: str, contexts: Sequence[str], scale: str = "1-5"
+    judge: Judge, question: str, answer: str, contexts: Sequence[str], scale: Scale = "1-5"
 ) -> Score:
     """A judge's rating from 1 to 5 of how far the contexts support the answer as a whole.
 
@@ -205,7 +204,6 @@ async def faithfulness_rating(
     one by one, it is one question and one number. On 0 to 1 above 0.8 little is made up; below
     0.5 much is.
     """
-    check_option("faithfulness_rating", "scale", scale, SCALES)
     check_inputs(judge, question=question, contexts=contexts, answer=answer)
     return await rate(
         judge, FAITHFULNESS, scale, contexts=list(contexts), question=question, answer=answer
@@ -213,20 +211,19 @@ async def faithfulness_rating(
 
 
 @metric(source=SOURCE, bounds=BOUNDS)
-async def answer_relevance(judge: Judge, question: str, answer: str, scale: str = "1-5") -> Score:
+async def answer_relevance(judge: Judge, question: str, answer: str, scale: Scale = "1-5") -> Score:
     """A judge's rating from 1 to 5 of how far the answer answers the question that was asked.
 
     The rating as given; scale="0-1": (rating − 1) / 4. Unlike `response_relevancy`, no question is
     made from the answer. On 0 to 1 above 0.8 questions are understood well.
     """
-    check_option("answer_relevance", "scale", scale, SCALES)
     check_inputs(judge, question=question, answer=answer)
     return await rate(judge, RELEVANCE, scale, question=question, answer=answer)
 
 
 @metric(source=SOURCE, bounds=BOUNDS)
 async def answer_correctness_rating(
-    judge: Judge, question: str, answer: str, reference: str, scale: str = "1-5"
+    judge: Judge, question: str, answer: str, reference: str, scale: Scale = "1-5"
 ) -> Score:
     """A judge's rating from 1 to 5 of how far the answer is right, measured by the reference.
 
@@ -237,7 +234,7 @@ async def answer_correctness_rating(
 
 @metric(source=SOURCE, bounds=BOUNDS)
 async def e2e_score(
-    judge: Judge, question: str, answer: str, reference: str, scale: str = "1-5"
+    judge: Judge, question: str, answer: str, reference: str, scale: Scale = "1-5"
 ) -> Score:
     """A judge's rating from 1 to 5 of how useful the answer is to who asked.
 
@@ -257,7 +254,6 @@ async def rate_by_reference(
     reference: str,
 ) -> Score:
     """Rate an answer beside its reference; an empty answer has the lowest rating."""
-    check_option(prompt.name, "scale", scale, SCALES)
     check_inputs(judge, question=question, reference=reference)
     if not answer.strip():
         return empty_answer(float(LOWEST) if scale == "1-5" else 0.0)

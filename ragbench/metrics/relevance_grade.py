@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ragbench.core.language import mark
 from ragbench.core.metric import metric
@@ -13,7 +14,6 @@ from ragbench.metrics.judging import (
     RatedTo3,
     ask_all,
     check_inputs,
-    check_option,
 )
 
 HIGHEST = 3
@@ -60,7 +60,7 @@ be trusted. Give a short reason, then the grade as the rating.""",
 
 @metric(source="Upadhyay et al. 2024, UMBRELA, arXiv:2406.06519")
 async def relevance_grade(
-    judge: Judge, question: str, contexts: Sequence[str], of: str = "mean"
+    judge: Judge, question: str, contexts: Sequence[str], of: Literal["mean", "share"] = "mean"
 ) -> Score:
     """Mean grade of the retrieved passages, 0 to 3 by a judge, divided by 3.
 
@@ -68,7 +68,6 @@ async def relevance_grade(
     passage; one without text has grade 0. A judge grades what one system found and nothing else:
     its grades are no labels by people.
     """
-    check_option("relevance_grade", "of", of, ("mean", "share"))
     check_inputs(judge, question=question, contexts=contexts)
     replies = await ask_all(*[grade_passage(judge, question, text) for text in contexts])
     grades = [reply.rating for reply in replies]

@@ -110,3 +110,6 @@ def test_notes(tmp_path: Path, text: str, note: str) -> None:
     path = tmp_path / "a.run"
     path.write_text(text)
     assert note in read_run(path).notes[0]
+    for plain in ("q Q0 A 1 1 r\n", "q Q0 A 1 1 r\nq Q0 B 2 1 r\n", "q Q0 A 1 1 r\np Q0 B 1 2 r\n"):
+        path.write_text(plain)
+        assert read_run(path).notes == []

@@ -148,6 +148,7 @@ def test_navec_tells_russian_texts_apart() -> None:
     assert not embedder.is_stand_in
     vectors = embedder.embed(["кошка спит", "кот дре\u0301млет", "расписание ъыьэ поездов"])
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+    assert abs(vectors[0][-2]) > 0, "without a corpus nothing is taken out"
     # Unknown words count for nothing, and a text of them is alone in the last number.
     assert embedder.embed(["ъыьэ"])[0][-1] == 1.0
     compound, parts = embedder.embed(["кошка-мышка", "Кошка, мышка!"])

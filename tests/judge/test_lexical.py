@@ -118,6 +118,29 @@ def test_every_prompt_is_answered_by_words(name: str) -> None:
         assert found == said
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "reference", "choice"),
+    [
+        ("At 8.", "At 9.", "At 8.", "A"),
+        ("At 9.", "At 8.", "At 8.", "B"),
+        ("At 8.", "At 8.", "At 8.", "Tie"),
+        ("The library opens.", "Cats purr.", "", "A"),
+    ],
+)
+def test_the_answer_nearer_to_the_goal_wins(
+    first: str, second: str, reference: str, choice: str
+) -> None:
+    values = {"question": ASKED, "reference": reference, "answer_a": first, "answer_b": second}
+    assert ask("pairwise", values).choice == choice
+
+
+def test_without_contexts_nothing_is_decided() -> None:
+    with pytest.raises(Unmeasured, match="decides by contexts alone"):
+        ask("show_decision", {"question": ASKED, "contexts": [], "answer": "At 8."})
+    held = ask("show_decision", {"question": ASKED, "contexts": CONTEXTS, "answer": "Cats purr."})
+    assert (held.show, held.likelihood < 50) == ("no", True)
+
+
 def test_what_it_cannot_answer_is_unmeasured_and_named() -> None:
     cannot = {"aspect_critique", "simple_criteria", "agent_goal", "agent_topics"}
     known = {

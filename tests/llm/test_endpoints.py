@@ -368,6 +368,14 @@ def test_a_response_without_end_is_left(name: str) -> None:
     assert len(server.requests) == 1
 
 
+def test_a_refusal_without_a_body_is_one_however_it_is_packed() -> None:
+    empty = Raw(b"", 401, {"Content-Encoding": "gzip"})
+    accepted = pytest.raises(StopError, match="the key is not accepted")
+    with serving(lambda body, number: empty) as server, accepted:
+        ask(server)
+    assert len(server.requests) == 1
+
+
 def test_a_key_that_is_sent_back_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
     echo = fails(401, f"wrong key {KEY} " + "x" * 400)
@@ -444,6 +452,7 @@ def test_connections_of_ones_own_are_used_and_their_faults_said() -> None:
         own = openai.AsyncOpenAI(base_url=server.url, api_key=KEY, http_client=http_client)
         assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok"
     assert server.requests[0].headers["x-mine"] == "2"
+    assert not own.is_closed(), "it is the user's to close"
     own = openai.AsyncOpenAI(
         base_url="http://127.0.0.1:9/v1", api_key=KEY, http_client=openai.DefaultAsyncHttpxClient()
     )

@@ -107,6 +107,8 @@ def test_the_budget_stops_before_it_is_passed(budget: Budget, message: str, tmp_
 def test_a_budget_of_money_needs_prices() -> None:
     with serving() as server, pytest.raises(BudgetSpentError, match="set input_price"):
         ask(server, budget=Budget(money=1))
+    with serving() as server, pytest.raises(BudgetSpentError, match=r"may take 0.3037; raise it"):
+        ask(server, budget=Budget(money=0.3), input_price=1e3, output_price=1e3)
 
 
 def test_what_was_used_is_counted(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import ragbench.metrics
+from ragbench.core.errors import BenchError
 from ragbench.core.metric import CATALOGUE, Metric
 from ragbench.metrics import find_metric
 from ragbench.metrics.aliases import ALIASES
@@ -116,7 +117,8 @@ AgentGoalAccuracyWithoutReference agent_goal_accuracy goal_reached
 def test_metrics_of_ragas_are_found_by_class_name_and_object(line: str) -> None:
     class_name, object_name, expected = line.split()
     scorer = type(class_name, (), {"name": object_name})()
-    for given in (class_name, class_name.upper(), scorer):
+    renamed = type(class_name, (), {"name": "one of mine"})()
+    for given in (class_name, class_name.upper(), scorer, renamed):
         assert find_metric(given).name == expected
 
 
@@ -138,6 +140,47 @@ def test_a_wrong_label_is_told_what_is_right(label: str, message: str) -> None:
     if "@" not in label and "(" not in label:
         with pytest.raises(AttributeError, match="did you mean"):
             getattr(ragbench.metrics, label)
+
+
+# Options that are words, and all that are legal.
+CHOICES = """
+answer_correctness preset default, equal, factual, semantic
+answer_correctness_rating scale 1-5, 0-1
+answer_relevance scale 1-5, 0-1
+bert_score part f1, precision, recall
+bleu tokenize 13a, intl, char, zh, none
+citation_quality mode f1, precision, recall
+citation_support mode f1, precision, recall
+context_precision strategy auto, reference, answer
+context_precision_by_label by id, text
+context_recall_by_label by id, text
+e2e_score scale 1-5, 0-1
+factual_correctness mode f1, precision, recall
+factual_correctness variant standard, ragas
+faithfulness_rating scale 1-5, 0-1
+hallucination unit contexts, claims
+ndcg gain linear, exponential
+noise_sensitivity mode relevant, irrelevant
+nugget_score over all, vital, weighted
+relevance_grade of mean, share
+rouge1_f mode f1, precision, recall
+rouge2_f mode f1, precision, recall
+rougeL_f mode f1, precision, recall
+string_similarity measure levenshtein, hamming, jaro, jaro_winkler
+tool_call_accuracy order strict, any
+topic_adherence mode f1, precision, recall
+"""
+
+
+@pytest.mark.parametrize("line", CHOICES.strip().splitlines())
+def test_an_option_is_one_of_its_words(line: str) -> None:
+    name, option, words = line.split(maxsplit=2)
+    for word in words.split(", "):
+        bounds = (0.0, 1.0) if word == "0-1" else find_metric(name).bounds
+        assert find_metric(f"{name}({option}={word})").bounds == bounds
+    refused = f"{name}: {option} = 'nonsense'; it is one of {words}"
+    with pytest.raises(BenchError, match=refused):
+        find_metric(f"{name}({option}=nonsense)")
 
 
 def test_a_function_of_a_user_becomes_a_metric() -> None:

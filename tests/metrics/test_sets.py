@@ -146,6 +146,7 @@ def test_decisions_have_the_values_of_scikit_learn() -> None:
         ("", None),
         ("{broken", None),
         (True, True),
+        (np.False_, False),
         (0, False),
         (2, None),
         (None, None),
@@ -210,14 +211,17 @@ def test_topics_are_numbered_by_size_with_what_was_retrieved_for_each() -> None:
     assert without.topics["unique_urls"].tolist() == [0, 0]
 
 
-def test_of_many_questions_some_tell_the_number_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragbench.metrics.sources.MOST_COMPARED", 6)
-    vectors = [[9 * (number % 2), 0.1 * number] for number in range(20)]
-    names = [str(number) for number in range(20)]
+@pytest.mark.parametrize(("compared", "most"), [(6, 5), (22, 20)])
+def test_of_many_questions_some_tell_the_number_of_topics(
+    monkeypatch: pytest.MonkeyPatch, compared: int, most: int
+) -> None:
+    monkeypatch.setattr("ragbench.metrics.sources.MOST_COMPARED", compared)
+    vectors = [[9 * (number % 2), 0.1 * number] for number in range(24)]
+    names = [str(number) for number in range(24)]
     retrieved = pd.DataFrame({"question_id": names, "passage_id": names})
     coverage = topic_coverage(vectors, retrieved, names)
-    assert set(coverage.silhouettes) == {2, 3, 4, 5}
-    assert coverage.topics["question_count"].tolist() == [10, 10]
+    assert set(coverage.silhouettes) == set(range(2, most + 1))
+    assert coverage.topics["question_count"].tolist() == [12, 12]
 
 
 @pytest.mark.parametrize(

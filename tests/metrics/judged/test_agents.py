@@ -74,6 +74,17 @@ def test_calls(
         assert measure(label, **fields).value == pytest.approx(value), label
 
 
+def test_each_call_is_told_to_be_right_or_wrong() -> None:
+    made = calls(BOOK, ("weather", "{city"), ("extra", {}))
+    score = measure("tool_call_f1", tool_calls=made, expected_tool_calls=PARIS)
+    assert [(verdict.verdict, verdict.reason) for verdict in score.verdicts] == [
+        ("right", ""),
+        ("wrong", "the arguments are no JSON object"),
+        ("wrong", ""),
+    ]
+    assert score.facts == {"right": 1, "made": 3, "expected": 2}
+
+
 def test_calls_are_read_out_of_messages() -> None:
     call = {"type": "function", "function": {"name": "book", "arguments": '{"table": 2}'}}
     messages = ({"role": "user", "content": "Book."}, {"type": "ai", "tool_calls": [call]})

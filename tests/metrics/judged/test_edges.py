@@ -209,8 +209,10 @@ def test_a_passage_without_text_is_useless_and_not_asked_about() -> None:
         relevance={"reason": "", "rating": 3},
         citation_support={"reason": "", "verdict": "full"},
     )
-    assert measure("context_precision", judge, **two).value == 0.5
-    assert measure("relevance_grade", judge, **two).value == 0.5
+    for label in ("context_precision", "relevance_grade"):
+        score = measure(label, judge, **two)
+        assert score.value == 0.5
+        assert [verdict.passages for verdict in score.verdicts] == [(1,), (2,)]
     score = measure("citation_support", judge, **{**two, "answer": "So [1]. And so [2]."})
     assert (score.value, len(judge.calls)) == (0.5, 3)
 
