@@ -116,7 +116,7 @@ def table_of(source: Any, text_field: str = "question") -> Table:
         source = frame.astype(object).where(frame.notna(), None).to_dict("records")
     if isinstance(source, Mapping):
         source = rows_of_columns({name: list(column) for name, column in source.items()})
-    rows: list[Row] = []
+    rows = []
     for item in source:
         row = {text_field: item} if isinstance(item, str) else item
         row = vars(row) if is_dataclass(row) else row

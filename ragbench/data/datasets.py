@@ -77,8 +77,9 @@ def find_dataset(source: str, data_folder: Path) -> tuple[Path, str]:
     for folder in (data_folder, Path(), *SHIPPED):
         if (folder / name).exists():
             return folder / name, language
-    folders = (data_folder, *SHIPPED)
-    names = dict.fromkeys(path.name for folder in folders for path in sorted(folder.glob("*/")))
+    names = dict.fromkeys(
+        path.name for folder in (data_folder, *SHIPPED) for path in sorted(folder.glob("*/"))
+    )
     raise BenchError(
         f"there is no data set {name!r}: no such path, and in {data_folder}/ there is "
         f"{', '.join(names) or 'none'}{suggest(name, names)}"
@@ -143,8 +144,9 @@ def _add_qrels(path: Path, builder: Builder) -> None:
     passages = builder.passages
     same = {name for name in there.keys() & passages.keys() if there[name] in passages[name][1]}
     if same:
-        count = f"{len(same):,} questions"
-        builder.notes.append(f"{count} are passages themselves, which are no answer to them")
+        builder.notes.append(
+            f"{len(same):,} questions are passages themselves, which are no answer to them"
+        )
     for question_id, passage_id, grade in qrels.itertuples(index=False):
         is_itself = question_id == passage_id and question_id in same
         if question_id in there and not is_itself:

@@ -94,9 +94,10 @@ def _row_of_trace(trace: str, steps: list[Step]) -> Row:
 def _first_step(steps: list[Step]) -> Step:
     """Return the step that began the trace: its input is the question, its output the answer."""
     names = {step.id for step in steps}
-    first = [step for step in steps if step.parent not in names]
-    # A retriever that stands beside the model is no answer.
-    answering = [step for step in first if step.kind.lower() not in LISTS["silent_kinds"]]
+    silent = LISTS["silent_kinds"]  # a retriever that stands beside the model is no answer
+    answering = [
+        step for step in steps if step.parent not in names and step.kind.lower() not in silent
+    ]
     if len(answering) != 1:
         # Of several no rule can tell whose output the user saw; without any, the export was cut.
         raise BenchError(
@@ -158,7 +159,7 @@ def _steps_of(row: Row) -> list[Row]:
     # MLflow's table has the whole trace in a column.
     info = first_found(row, ("info", "trace.info"))
     steps = first_found(row, ("data.spans", "trace.data.spans"))
-    if isinstance(steps, list) and info:
+    if steps and info:
         # MLflow names a trace in two ways; people see the one of `info`.
         trace = first_found(info, ("trace_id", "request_id"))
         return [{**step, "trace_id": trace, "info": info} for step in steps]
@@ -167,8 +168,7 @@ def _steps_of(row: Row) -> list[Row]:
 
 def _langfuse_steps(trace: Row) -> list[Row]:
     """Langfuse's trace is itself the first step of its observations."""
-    first = {**trace, "traceId": trace["id"], "type": "TRACE", "startTime": "of the first"}
-    steps = [first]
+    steps = [{**trace, "traceId": trace["id"], "type": "TRACE", "startTime": "of the first"}]
     for observation in trace["observations"]:
         parent = observation.get("parentObservationId") or trace["id"]
         steps.append({**observation, "traceId": trace["id"], "parentObservationId": parent})
