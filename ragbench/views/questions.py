@@ -25,6 +25,7 @@ from ragbench.core.metric import parse_label
 from ragbench.report.figures import system_styles
 from ragbench.report.page import colour_css, read_template, template
 from ragbench.report.parts import PAGE_HTML, Part, trusted
+from ragbench.views.blame import COLOURS
 
 SHOWN_IN_JUPYTER = 20
 # Questions x systems up to which everything is written as HTML, about 4 MB. Beyond, what unfolds is
@@ -97,7 +98,8 @@ class Details:
     """What is shown of every question, in the order of the questions.
 
     values: (questions, systems) of the primary metric, NaN where unmeasured. outcomes: (questions,
-    systems) numbers of `outcome_names`, empty without failures. entries: what unfolds.
+    systems) numbers of `outcome_names`, empty without failures; outcome_colours: names of theirs,
+    as in the figure of first failures. entries: what unfolds.
     passages: (id, text) of all that are shown. total: questions, of which these are the first.
     """
 
@@ -107,6 +109,7 @@ class Details:
     values: np.ndarray
     outcomes: np.ndarray
     outcome_names: list[str]
+    outcome_colours: list[str]
     entries: list[dict[str, Any]]
     passages: list[tuple[str, str]]
     total: int
@@ -128,7 +131,7 @@ def collect(result: Any, read: int) -> Details:
     cube = value_cube(scores, metrics, ids, systems)
     references = asked["reference"] if "reference" in asked else [""] * len(ids)
     primary = metrics.index(primary_of(result, metrics))
-    outcomes, outcome_names = outcome_numbers(frames, ids, systems, language)
+    outcomes, failures = outcome_numbers(frames, ids, systems)
     explained = explained_values(scores, language, lengths)
     # Metrics whose values need no explanation stand in one table.
     plain = [label for label in metrics if label not in explained_metrics(scores)]
@@ -147,7 +150,7 @@ def collect(result: Any, read: int) -> Details:
         cards = [
             {
                 "name": system,
-                "outcome": int(outcomes[place, column]) if outcome_names else -1,
+                "outcome": int(outcomes[place, column]) if failures else -1,
                 "answer": answers.get((system, question_id)),
                 "metrics": explained.get((system, question_id), []),
                 "verdicts": verdicts.get((system, question_id), []),
@@ -169,7 +172,8 @@ def collect(result: Any, read: int) -> Details:
         asked["text"].tolist(),
         cube[primary],
         outcomes,
-        outcome_names,
+        [language.translate(failure) for failure in failures],
+        [COLOURS[failure] for failure in failures],
         entries,
         passages,
         total,
@@ -238,7 +242,7 @@ def explained_metrics(scores: pd.DataFrame) -> set[str]:
 
 
 def outcome_numbers(
-    frames: Any, ids: list[str], systems: list[str], language: Language
+    frames: Any, ids: list[str], systems: list[str]
 ) -> tuple[np.ndarray, list[str]]:
     """Return (questions, systems) numbers of the first failures, and their names; empty without."""
     failures = getattr(frames, "failures", None)
@@ -253,7 +257,7 @@ def outcome_numbers(
     is_there = (rows >= 0) & (columns >= 0)
     codes = pd.Index(order).get_indexer(failures["failure"])
     numbers[rows[is_there], columns[is_there]] = codes[is_there]
-    return numbers, [language.translate(name) for name in order]
+    return numbers, order
 
 
 def answer_texts(frames: Any, lengths: Lengths) -> dict[Key, str]:

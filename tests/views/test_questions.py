@@ -94,6 +94,13 @@ def test_a_question_unfolds_to_all_that_is_known_of_it() -> None:
         assert text in first
 
 
+def test_failures_have_the_colours_of_their_figure() -> None:
+    html = made().html
+    # Blue is well, and grey is what was not retrieved; the legend goes by the same numbers.
+    assert 'style="--systems: 2; --o0: var(--blue1); --o1: var(--grey)"' in html
+    assert '<span class="o0">good answer</span> <span class="o1">not retrieved</span>' in html
+
+
 def test_the_frame_behind_it_has_a_row_a_question() -> None:
     frame = made().content
     assert list(frame.columns) == ["text", "old", "new"]
