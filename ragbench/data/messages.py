@@ -35,11 +35,9 @@ def is_dialogue(value: Any) -> bool:
 
 def role_of(message: Any) -> str:
     """Return `user`, `assistant` or the role as it stands; "" for what is no message."""
-    if not isinstance(message, dict):
-        return ""
     role = str(first_found(message, LISTS["message_roles"]) or "").lower()
     if role == "constructor":  # LangChain's dumpd names the class instead: [..., "HumanMessage"]
-        role = str(as_list(message.get("id"))[-1:]).strip("[]'").removesuffix("Message").lower()
+        role = str(as_list(find(message, "id"))[-1:]).strip("[]'").removesuffix("Message").lower()
     if role in LISTS["user_roles"]:
         return "user"
     return "assistant" if role in LISTS["assistant_roles"] else role

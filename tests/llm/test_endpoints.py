@@ -239,6 +239,23 @@ def test_what_passes_is_waited_out(name: str) -> None:
     assert took >= (0.3 if "fter" in name else 0)
 
 
+@pytest.mark.parametrize(
+    ("status", "is_busy"), [(429, True), (503, True), (529, True), (500, False), (530, False)]
+)
+def test_all_calls_wait_where_an_endpoint_is_busy(status: int, is_busy: bool) -> None:
+    came = []
+
+    def answer(body: dict[str, Any], number: int) -> Any:
+        came.append(time.monotonic())
+        return fails(status, "x", Retry_After="0.3") if number == 2 else GOOD
+
+    with serving(answer) as server:
+        replies = ask(server, 8, concurrency=2)
+    assert {reply.status for reply in replies} == {"ok"}
+    # One other call may be in flight when the second is refused.
+    assert (came[3] - came[1] >= 0.3) is is_busy
+
+
 def test_thirty_percent_of_faults_change_nothing() -> None:
     faults = [fails(429, "x"), fails(500, "x"), Break("reset")]
 

@@ -89,6 +89,7 @@ def test_bleu_and_chrf_are_those_of_sacrebleu() -> None:
     assert signature("bleu").startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
     assert "eff:no" in signature("corpus_bleu")
     assert "nw:2" in signature("chrf", words=2)
+    assert signature("rougeL_f") == ""
     expected = [
         sacrebleu.sentence_chrf(*pair).score
         for pair in zip(answers, [[r] for r in references], strict=True)

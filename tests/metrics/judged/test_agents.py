@@ -83,6 +83,8 @@ def test_each_call_is_told_to_be_right_or_wrong() -> None:
         ("wrong", ""),
     ]
     assert score.facts == {"right": 1, "made": 3, "expected": 2}
+    same = measure("tool_call_f1", tool_calls=made[1:2], expected_tool_calls=made[1:2])
+    assert (same.value, same.verdicts[0].verdict) == (0.0, "wrong")
 
 
 def test_calls_are_read_out_of_messages() -> None:

@@ -100,6 +100,11 @@ def test_citations_that_count(answer: str, value: float) -> None:
     )
 
 
+def test_three_citations_of_a_sentence_count_where_nobody_says_how_many() -> None:
+    found = score("citation_quality", "So [1][2][3][4].", lambda *_: "full")
+    assert found.facts["citations"] == 3
+
+
 @pytest.mark.parametrize("name", ["citation_support", "citation_quality"])
 def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision(name: str) -> None:
     assert score(name, "So it is.", lambda *_: "full").value == 0.0
