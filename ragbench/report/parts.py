@@ -286,9 +286,8 @@ def figure_html(figure: go.Figure, title: str = "") -> Markup:
     data = Markup('<script type="application/json">{}</script>').format(
         trusted(drawn.replace("<", "\\u003c"))
     )
-    height = figure.layout.height or 450
     return Markup("<figure>{}{}{}</figure>").format(
-        caption, plot.format(plain_text(title), height), data
+        caption, plot.format(plain_text(title), figure.layout.height), data
     )
 
 

@@ -329,8 +329,9 @@ def tagged_html(notebook: NotebookNode, tag: str) -> Markup:
     """Return what the cells with a tag show."""
     shown = Markup("")
     for cell in notebook.cells:
-        if has_tag(cell, tag) and cell.cell_type == "code":
-            outputs = [output for output in cell.outputs if output.output_type != "error"]
+        if has_tag(cell, tag):
+            outputs = cell.get("outputs", ())
+            outputs = [output for output in outputs if output.output_type != "error"]
             shown += Markup("").join(map(output_html, outputs))
     return shown
 

@@ -106,7 +106,7 @@ class Result:
         for owner in (self.frames, self.statement):
             for field in fields(owner):
                 frame = getattr(owner, field.name)
-                if frame is not None and len(frame.columns):
+                if len(frame.columns):
                     named[field.name] = frame
         return named
 

@@ -47,6 +47,9 @@ def test_a_sweep_says_what_the_best_is_worth(
     page = (office / "sweep" / "sweep.html").read_text()
     assert "What each factor does" in page
     assert "retriever=hashed" in page
+    drawn = json.loads(page.split('<script type="application/json">')[1].split("</script>")[0])
+    best, other = (trace["marker"]["color"] for trace in drawn["data"])
+    assert (best, other) == ("#c4533a", "#7d8b97")
     for cell in ("–", "equal on every question"):  # of the best, and of the other
         assert f'<td class="words" dir="auto">{cell}</td>' in page
 

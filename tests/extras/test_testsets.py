@@ -140,6 +140,18 @@ def test_a_data_set_is_never_written_beside_tables_that_double_it(
     assert run(["draft", "mine", "--questions", "3", "--name", "new"]) == 0
 
 
+def test_short_passages_have_no_drafts(office: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = office / "data" / "short"
+    folder.mkdir()
+    texts = [" ".join(f"{name}{n}" for n in range(words)) for name, words in (("a", 24), ("b", 25))]
+    passages = [{"id": text[0], "text": text} for text in texts]
+    (folder / "chunks.en.jsonl").write_text("\n".join(map(json.dumps, passages)))
+    (folder / "questions.en.jsonl").write_text('{"id": "q", "text": "b?", "relevant": ["b"]}')
+    assert run(["draft", "short", "--questions", "9"]) == 0
+    assert "1 questions more, 2 in all" in capsys.readouterr().out
+    assert rows_of(folder / "labels.en.jsonl")[-1]["passage_id"] == "b"
+
+
 def retrieve_by_word(question: str, k: int) -> list[str]:
     """Return the passage that a question names: of every second name at the second rank."""
     place = next(NAMES.index(word) for word in question.split() if word in NAMES)
@@ -224,6 +236,11 @@ def test_people_grade_a_pool_and_grades_become_labels_of_a_copy(
     sheet.to_csv(office / "sheet.csv", index=False)
     assert run(["pool", "one", "--take", "sheet.csv"]) == 3
     assert "none of 0, 1, 2, 3" in capsys.readouterr().err
+    line = ["pool", "one", "--take", "sheet.csv", "--name", "russian", "--language", "ru"]
+    sheet.loc[0, "grade"] = "3"
+    sheet.to_csv(office / "sheet.csv", index=False)
+    assert run(line) == 0
+    assert (office / "data" / "russian" / "labels.ru.jsonl").is_file()
     # A grade of 0 is a grade, in a table of numbers too.
     row = sheet.loc[3, ["question_id", "passage_id"]].to_dict() | {"grade": 0}
     (office / "sheet.jsonl").write_text(json.dumps(row) + "\n")

@@ -59,6 +59,11 @@ def write_notebook(folder: Path, name: str, *cells: tuple[str, str]) -> Path:
     return path
 
 
+DISPLAY_BOTH = """
+from IPython.display import display
+from ragbench.report.parts import PAGE_HTML
+display({PAGE_HTML: "<i>for pages</i>", "text/html": "<i>for Jupyter</i>"}, raw=True)
+"""
 # One of two systems ends the kernel at its first question.
 ASK_BOTH = """
 import os
@@ -84,6 +89,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("markdown", "*About* it"),
             ("", "from IPython.display import HTML; print('1 < 2'); HTML('<i>of others</i>')"),
             ("", "[7, '<b>']"),
+            ("", DISPLAY_BOTH),
             ("", "import sys; print('progress', file=sys.stderr); Part('Ω', title='Last')"),
         ),
         write_notebook(folder, "fails", ("", "raise ValueError('key sk-canary0123456789abcdef')")),
@@ -124,6 +130,8 @@ def test_a_page_has_what_cells_show_and_last_their_code(report: Path) -> None:
     assert "<em>About</em> it" in page
     assert "<pre>1 &lt; 2\n</pre>" in page
     assert "<i>of others</i>" in page
+    assert "<i>for pages</i>" in page
+    assert "<i>for Jupyter</i>" not in page
     assert "<pre>[7, &#39;&lt;b&gt;&#39;]</pre>" in page
     assert '<a href="index.html">All pages of this run</a>' in page
 

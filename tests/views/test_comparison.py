@@ -242,7 +242,8 @@ def test_tier_1_shows_depths_times_and_what_is_not_judged() -> None:
         parts["What this does not show"]
     )
     assert "a question was retrieved itself" not in str(result.page)
-    flat = tier1({"a": second}, k=1)
+    flat = tier1({"a": second}, k=1, metrics="retrieval_consistency", repeats=2)
+    assert not any(part.title == "What is not judged" for part in flat.parts)
     assert not any(part.title.startswith("Recall at") for part in flat.parts)
     assert "are left out" not in str(flat.parts[-2])
     assert "Pages are ranked" not in str(flat.page)

@@ -58,6 +58,7 @@ def test_systems_stand_below_each_other_in_every_row(
         assert list(trace.x) == [0.5, 0.25]
         assert list(trace.error_x.array) == [0.5, 0]
         assert list(trace.error_x.arrayminus) == [0.25, 0]
+        assert trace.error_x.width == 0  # no caps
     assert list(figure.layout.yaxis.tickvals) == [0, 1]
     assert figure.layout.height == height
 
@@ -323,6 +324,11 @@ def test_an_overview_of_a_page_without_notebook_and_threshold() -> None:
     assert part(result, "Thresholds") is None
     assert "All pages" not in "".join(one.html for one in result.parts)
     assert "Everything was measured." in str(part(result, "What could not be measured"))
+    rb.tier1({"v1": own_and_first}, ASKED, PASSAGES, **FEW, repeats=1).save_frames("ranked")
+    table = part(rb.overview("ranked"), "Thresholds").content
+    assert table.loc[table["metric"] == "mrr@10", ["good", "excellent"]].values.tolist() == [
+        ["0.50", "0.80"]
+    ]
 
 
 def test_answers_in_tables_of_refusals_gaps_and_correlations() -> None:

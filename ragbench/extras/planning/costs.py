@@ -37,9 +37,9 @@ class PlannedJudge(ObjectJudge):
     async def __aexit__(self, *error: object) -> None:
         await self.given.__aexit__(*error)
 
-    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> Any:
+    async def ask(self, prompt: Any, **values: Any) -> Any:
         """See `ragbench.metrics.judging.Judge`."""
-        return await self.given.ask(prompt, repeat=repeat, **values)
+        return await self.given.ask(prompt, **values)
 
 
 class PlannedSystem:

@@ -113,7 +113,7 @@ def paper_table(run: Finished, page: str) -> pd.DataFrame:
             "verdict": "",
         }
         key = (row["metric"], row["system"])
-        if len(compared) and key in compared.index:
+        if key in compared.index:
             found = compared.loc[key]
             value, low, high = (found[name] for name in ENDS)
             cells["difference"] = language.interval(value, low, high, signed=True)

@@ -38,6 +38,11 @@ def test_scores(tmp_path: Path) -> None:
     assert scores.attrs["left_out"] == {
         "note": "note holds 'fine', no number; write a number or leave it empty"
     }
+    path.write_text("acc\n1\n0\n")
+    assert read_scores(path).index.tolist() == ["1", "2"]
+    path.write_text("id,acc\n1,1\n1,0\n")
+    with pytest.raises(BenchError, match="'1' stands twice"):
+        read_scores(path)
     path.write_text("id,note\n1,50% and\n")
     with pytest.raises(BenchError, match="has no column of numbers; note holds '50%and'"):
         read_scores(path)
