@@ -8,7 +8,7 @@ import pytest
 from ragbench.core.settings import Settings
 from ragbench.store import Store
 from ragbench.tiers import tier1_retrieval as tier
-from ragbench.tiers.clock import find_readings, keep_readings
+from ragbench.tiers.clock import RUN_FOLDER, find_readings, keep_readings
 from ragbench.tiers.common import open_workbench, read_options
 
 WORDS = ("card", "exam", "library", "mark", "dormitory", "office", "pass", "term", "fee", "appeal")
@@ -18,7 +18,9 @@ PASSAGES = [
 QUESTIONS = [{"id": f"q{n}", "text": f"which {WORDS[n]}?", "relevant": [f"p{n}"]} for n in range(8)]
 
 
-def test_readings_are_kept_for_the_same_inputs(store: Store) -> None:
+def test_readings_are_kept_for_the_same_inputs(
+    store: Store, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.engine.connect().close()
     inputs = {"what": "a test", "k": 3}
     readings = pd.DataFrame({"system": ["a", "b"], "latency_ms": [0.1234567890123, None]})
@@ -30,6 +32,12 @@ def test_readings_are_kept_for_the_same_inputs(store: Store) -> None:
     assert find_readings(store, {**inputs, "k": 4}) is None
     newer = keep_readings(store, inputs, readings.assign(latency_ms=1.0))
     pd.testing.assert_frame_equal(find_readings(store, inputs), newer)
+    # The other pages of a run look into the database, though they have not used it yet.
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    with Store() as other:
+        assert find_readings(other, inputs) is None
+        monkeypatch.setenv(RUN_FOLDER, "reports/1")
+        pd.testing.assert_frame_equal(find_readings(other, inputs), newer)
 
 
 def test_no_database_is_started_to_look_for_readings() -> None:

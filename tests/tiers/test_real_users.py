@@ -16,7 +16,7 @@ FEW = {"draws": 200, "dataset": "log"}
 PAGES = ["pool", "library", "garage"]
 ASKED = [
     ("pool", "Where is the swimming pool?", 5, "ann", "2026-01-03"),
-    ("pool", "where can i swim", 1, "ann", "2026-01-09"),
+    ("pool", "where can i swim", 2, "ann", "2026-01-09"),
     ("library", "Where are library books?", 5, "ben", "2026-02-01"),
     ("garage", "сколько стоит гараж", None, "", ""),
     ("", "How much is the parking garage?", 3, "cat", "2026-02-02"),
@@ -81,7 +81,7 @@ def test_rows_without_a_page_of_the_base_are_counted_and_users_are_units() -> No
 def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> None:
     result: Any = rb.real_users({"v1": second_page}, **FEW)
     months = result.statement.months.set_index("month")
-    assert months["value"].round(9).to_dict() == {"": 3.6, "2026-01": 3.0, "2026-02": 4.0}
+    assert months["value"].round(9).to_dict() == {"": 3.8, "2026-01": 3.5, "2026-02": 4.0}
     assert months["questions"].to_dict() == {"": 6, "2026-01": 2, "2026-02": 3}
     words = result.statement.words.set_index("word")["questions"]
     assert words["garage"] == 2
@@ -90,11 +90,11 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     assert not {"tv", "24"} & set(words.index)
     # Of one score nobody knows: between 1 and 5.
     ends = months.loc["", ["at_lowest", "at_highest"]].tolist()
-    assert ends == pytest.approx([(18 + 1) / 6, (18 + 5) / 6])
+    assert ends == pytest.approx([(19 + 1) / 6, (19 + 5) / 6])
     assert len(result.frames.asked) == 4
     assert not {"where", "the", "much", "there", "сколько"} & set(words.index)
     pages = result.statement.pages.set_index("url")
-    assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.0]
+    assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.5]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,12 @@ def test_a_metric_whose_fields_no_row_has_is_refused_before_anybody_is_asked() -
     assert statuses(result, "e2e_score") == ["ok", "missing_field"]
 
 
+def test_labelled_passages_may_be_texts() -> None:
+    rows = [{"question": "When?", "contexts": ["a", "b"], "reference_contexts": ["a", "c"]}]
+    result = rb.score(rows, metrics="context_recall_by_label(by=text)", **FEW)
+    assert result.scores["value"].tolist() == [0.5]
+
+
 def test_a_table_of_passages_is_no_answer_that_failed() -> None:
     rows = [{"question": "When?", "contexts": ["at nine"], "reference": "at nine"}]
     assert "returned nothing" not in str(rb.score(rows, metrics="context_recall", **FEW))
