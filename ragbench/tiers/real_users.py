@@ -101,7 +101,7 @@ def measure(request: Request, bench: Workbench) -> Frames:
 def read_history(request: Request, dataset: Dataset) -> pd.DataFrame:
     """Return the log, with month ("2025-09" or ""), unit (who asked) and is_known."""
     history = dataset.extras.get("history")
-    if history is None or history.empty:
+    if history is None:
         raise NotEnoughError(f"{dataset.name} has no log of users' questions (history)")
     history = sample_rows(history, "history_id", request.limit)
     times = pd.to_datetime(history["asked_at"], errors="coerce", format="mixed", utc=True)

@@ -179,6 +179,7 @@ def test_quantiles_lie_between_ordered_values():
     # Of six the median lies between the first and the last with probability .969, of five .9375.
     assert quantile_intervals(values[:6], [0.5])[["low", "high"]].iloc[0].tolist() == [1, 6]
     assert quantile_intervals(values[:5], [0.5])["method"][0] == "none"
+    assert quantile_intervals(values[:10], [0.05])["method"][0] == "none"
 
 
 def test_means_over_pairs_by_leaving_items_out():
