@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.cli.main import COMMANDS, is_installed, load_command, run
+from ragbench.cli.main import COMMANDS, is_installed, load_command, program, run
 from ragbench.core.trust import forget
 from tests.cli.conftest import typed
 
@@ -266,6 +267,24 @@ def test_a_fault_of_ours_is_no_failed_gate(
     assert "Go on with: ragbench metrics" in capsys.readouterr().err
 
 
+def test_a_command_that_is_told_to_end_ends_with_the_code_of_the_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def be_told(arguments: list[str]) -> int:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        return 130
+
+    monkeypatch.setattr("ragbench.cli.main.run", be_told)
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            program()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert ended.value.code == 128 + signal.SIGTERM
+
+
 def installed_commands() -> list[str]:
     return [name for name, entry in COMMANDS.items() if is_installed(entry[0])]
 
@@ -292,12 +311,18 @@ def test_one_option_has_one_word() -> None:
 
 
 def test_options_of_statistics_have_one_default_everywhere() -> None:
-    defaults: dict[str, set[object]] = {"confidence": set(), "draws": set(), "seed": set()}
+    names = ("confidence", "draws", "seed", "workers")
+    defaults: dict[str, set[object]] = {name: set() for name in names}
     for name in installed_commands():
         for parameter in load_command(name).params:
             if parameter.name in defaults:
                 defaults[parameter.name].add(parameter.default)
-    assert defaults == {"confidence": {0.95}, "draws": {10_000}, "seed": {0}}
+    assert defaults == {
+        "confidence": {0.95},
+        "draws": {10_000},
+        "seed": {0},
+        "workers": {2},
+    }
 
 
 def test_nothing_heavy_is_imported_for_help_and_for_the_package() -> None:

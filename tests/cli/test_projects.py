@@ -206,7 +206,7 @@ def test_a_plan_asks_nobody_and_counts_what_is_kept(
     capsys.readouterr()
     # Two calls an answer: its claims, and what the contexts say of them.
     assert typed("score answers.csv -c system=version -m faithfulness --plan") == 0
-    assert "mini       8             0" in capsys.readouterr().out
+    assert "\nmini       8             0" in capsys.readouterr().out
     assert typed("run tier2_generation tier3_end_to_end --plan") == 0
     printed = capsys.readouterr().out
     assert "generators.writer" in printed

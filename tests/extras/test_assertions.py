@@ -33,6 +33,7 @@ def test_a_failure_names_numbers_and_questions(result: Any) -> None:
     with pytest.raises(AssertionError, match=r"token_f1 of b: 0\.750 \[.*\] of 40 questions") as f:
         assert_at_least(result, "token_f1", 0.75, "b")
     assert "at least 0.75 was asked\n  q0: 0.000" in str(f.value)
+    assert len(str(f.value).splitlines()) == 1 + 3
     with pytest.raises(AssertionError, match=r"at most 0\.8 was asked"):
         assert_at_most(result, "token_f1", 0.8, "b")
     with pytest.raises(AssertionError, match=r"token_f1 of b against a: -0\.250 \[.*0\.1 was"):

@@ -64,7 +64,9 @@ def test_a_configuration_that_cannot_be_is_named_and_the_others_are_measured(
         "retriever=hashed, embedder=",
     ]
     assert "cannot be: retriever=bm25, embedder=hashing: it has retriever and" in captured.err
-    assert run(["sweep", "odd"]) == 0
+    assert run(["sweep", "odd", "--json", "odd.json"]) == 0
+    effects = json.loads((office / "odd.json").read_text())["effects"]
+    assert {row["factor"] for row in effects} == {"retriever"}  # the other has one setting
     said = capsys.readouterr().out
     assert "The best of 2 configurations on mrr@10 is retriever=bm25, embedder=:" in said
     assert "retriever=bm25, embedder=hashing: it has retriever and" in said

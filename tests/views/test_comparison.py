@@ -231,6 +231,7 @@ def test_tier_1_shows_depths_times_and_what_is_not_judged() -> None:
     assert list(figure.data[1].x) == [1, 2]
     assert list(figure.data[1].y) == [0, 1]
     assert list(figure.data[0].x) == [1, 2, 2, 1]
+    assert len(figure.data[0].y) == 4
     judged = parts["What is not judged"].content
     assert judged.loc["a", "others not relevant"] == "0.500"
     assert judged.loc["a", "others relevant"] == "1.000"
