@@ -28,6 +28,8 @@ from ragbench.report.parts import PAGE_HTML, Part, trusted
 from ragbench.views.blame import COLOURS
 
 SHOWN_IN_JUPYTER = 20
+# Colours of outcomes that stand in no figure, such as decisions.
+BY_PLACE = ("blue1", "accent", "soft", "grey", "blue2")
 # Questions x systems up to which everything is written as HTML, about 4 MB. Beyond, what unfolds is
 # packed, and a script unpacks it when it is asked for.
 MOST_WRITTEN = 1_500
@@ -173,7 +175,7 @@ def collect(result: Any, read: int) -> Details:
         cube[primary],
         outcomes,
         [language.translate(failure) for failure in failures],
-        [COLOURS[failure] for failure in failures],
+        [COLOURS.get(failure, BY_PLACE[place]) for place, failure in enumerate(failures)],
         entries,
         passages,
         total,
