@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench.core.code import load_object
-from ragbench.core.errors import BenchError, Unmeasured, look_up
+from ragbench.core.errors import BenchError, look_up
 from ragbench.core.metric import run_async
 from ragbench.core.settings import EmbedderTable, Settings
 from ragbench.embed.embedder import Encode, TextEmbedder, TextKind
@@ -154,10 +154,7 @@ def open_endpoint(
             async with Client(model, name=f"embedders.{name}") as client:
                 return await client.embed([prefixes[kind] + text for text in texts])
 
-        try:
-            return run_async(ask())
-        except Unmeasured as gap:
-            raise BenchError(f"the embedder {name} gave no vectors: {gap}") from None
+        return run_async(ask())
 
     return TextEmbedder(
         name, encode, model=f"{identity} {prefixes}", batch=table.batch, store=store

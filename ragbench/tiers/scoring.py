@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragbench.core.errors import BenchError
+from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.frames import JUDGEMENTS, SCORES, VERDICTS, frame_of
 from ragbench.core.language import Language, mark
 from ragbench.core.metric import Metric, run_async
@@ -167,7 +167,12 @@ def score_by_texts(
         if metric.kind != "texts":
             continue
         services = {"embedder": embedder} if "embedder" in metric.uses else {}
-        values = metric(answers, references, **services)
+        try:
+            values = metric(answers, references, **services)
+        except Unmeasured as gap:  # the embedder gave no vectors; others go on
+            missing = unmeasured(gap.status, gap.reason)
+            entries += [(sample, metric.label, missing) for sample in batch]
+            continue
         for sample, value in zip(batch, values, strict=True):
             entries.append((sample, metric.label, text_score(sample, float(value))))
     return entries

@@ -18,6 +18,7 @@ from ragbench.core.trust import trust
 from ragbench.judge import Panel
 from ragbench.tiers import scoring
 from ragbench.tiers.rag_metrics import USUAL
+from tests.llm.chat_server import Raw, serving
 from tests.tiers.answered import Dead, Scripted, counts, means, page_text
 
 FEW = {"draws": 200}
@@ -45,6 +46,21 @@ def values(result: Any, metric: str) -> dict[str, float]:
 def statuses(result: Any, metric: str) -> list[str]:
     """The status of every question."""
     return result.scores.loc[result.scores["metric"] == metric, "status"].tolist()
+
+
+def test_an_embedder_that_gives_no_vectors_leaves_the_other_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trust(tmp_path)
+    with serving(lambda body, number: Raw({"data": [{}]})) as server:
+        table = f"kind = 'openai'\nbase_url = '{server.url}'\nmodel = 'm'"
+        Path("ragbench.toml").write_text(f"[embedders.far]\n{table}\n", encoding="utf-8")
+        metrics = "token_f1, semantic_similarity, response_relevancy"
+        result = rb.score(ROWS[:2], metrics=metrics, judge="lexical", embedder="far", **FEW)
+    assert statuses(result, "token_f1") == ["ok", "ok"]
+    for name in ("semantic_similarity", "response_relevancy"):
+        assert statuses(result, name) == ["parse_error", "parse_error"]
 
 
 def test_values_are_those_computed_by_hand() -> None:
