@@ -101,6 +101,10 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 NOTES = {
     "again": ("q Q0 A 1 3 r\nq Q0 A 2 2 r\n", "1 lines name a document again"),
+    "distances, some equal": (
+        "q Q0 A 1 0.1 r\nq Q0 B 2 0.1 r\nq Q0 C 3 0.5 r\n",
+        "of distances write the negative",
+    ),
     "distances": ("q Q0 A 1 0.1 r\nq Q0 B 2 0.5 r\n", "of distances write the negative"),
 }
 

@@ -231,14 +231,6 @@ def test_a_model_behind_an_endpoint_is_asked_with_its_prefixes() -> None:
     assert embedder.describe() == "m"
 
 
-def test_an_endpoint_that_gives_no_vectors_is_an_error_in_one_sentence() -> None:
-    with serving(lambda body, number: Raw({"data": [{}]})) as server:
-        table = {"kind": "openai", "base_url": server.url, "model": "m"}
-        embedder = open_embedder("far", Settings.model_validate({"embedders": {"far": table}}))
-        with pytest.raises(BenchError, match="the embedder far gave no vectors: the endpoint's"):
-            embedder.embed(["abc"])
-
-
 def test_of_many_texts_some_are_fitted_the_same_in_any_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -252,6 +244,12 @@ def test_of_many_texts_some_are_fitted_the_same_in_any_order(
     assert first.embed(corpus).shape == (5, 5), "an axis a text that is fitted, and the last one"
     few = open_embedder("hashing", Settings(), corpus=["a b", "a b", " ", "c d"])
     assert (few.model, few.embed(["x"]).shape) == ("hashing", (1, 257))
+
+
+def test_texts_share_the_milliseconds_of_their_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([1.0, 1.5])
+    monkeypatch.setattr("ragbench.embed.embedder.time.perf_counter", lambda: next(clock))
+    assert open_embedder(by_length, Settings()).embed_timed(["a", "bb"])[1].tolist() == [250, 250]
 
 
 def test_an_embedder_of_ours_stays_what_it_is() -> None:

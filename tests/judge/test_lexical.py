@@ -55,6 +55,7 @@ def test_support_by_hand() -> None:
     )
     assert measure_support("red cat", ["a red cat"]) == 1.0
     assert measure_similarity("cat", "cat dog") == pytest.approx(2 * 6 / (6 + 12))
+    assert measure_similarity("a cat", "cat") == pytest.approx(2 * 6 / (7 + 6))
     assert measure_similarity("cat", "") == 0.0
 
 
@@ -132,6 +133,21 @@ def test_the_answer_nearer_to_the_goal_wins(
 ) -> None:
     values = {"question": ASKED, "reference": reference, "answer_a": first, "answer_b": second}
     assert ask("pairwise", values).choice == choice
+
+
+@pytest.mark.parametrize(
+    ("answer", "passage", "verdict"),
+    [
+        ("On working days the library opens at 8.", "Opens at 8.", "useful"),
+        ("Opens at 8.", "On working days the library opens at 8.", "useful"),
+        ("Cats purr.", "The library opens at 8.", "useless"),
+    ],
+)
+def test_a_passage_is_useful_where_one_side_stands_in_the_other(
+    answer: str, passage: str, verdict: str
+) -> None:
+    values = {"question": ASKED, "answer": answer, "passage": passage}
+    assert ask("context_precision", values).verdict == verdict
 
 
 def test_without_contexts_nothing_is_decided() -> None:

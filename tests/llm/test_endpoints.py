@@ -435,6 +435,14 @@ def test_deployments_of_azure(table: dict[str, Any], monkeypatch: pytest.MonkeyP
     assert "authorization" not in request.headers
 
 
+def test_azure_s_newer_address_is_asked_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with serving() as server:
+        ask(server, api_version="2024-10-21", key_variable="TEST_KEY")
+    assert server.requests[0].path == "/v1/chat/completions"
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
 def test_headers_and_query_are_sent_and_no_key_where_none_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
