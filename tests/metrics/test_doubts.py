@@ -17,6 +17,7 @@ def test_doubts() -> None:
     questions = [
         {"id": "copied", "question": "Fee?", "reference": "5 euros", "relevant": "a"},
         {"id": "number", "question": "Fee?", "reference": "It is 7 euros", "relevant": "c"},
+        {"id": "words", "question": "Fee?", "reference": "Five roubles", "relevant": "c"},
         {"id": "itself", "question": "When does it open", "relevant": "c"},
         {"id": "nowhere", "question": "Who?", "relevant": "z"},
     ]
@@ -25,6 +26,7 @@ def test_doubts() -> None:
     assert list(doubts.itertuples(index=False, name=None)) == [
         ("passage_copied", "copied", "a"),
         ("answer_not_in_passage", "number", "c"),
+        ("answer_not_in_passage", "words", "c"),
         ("question_is_passage", "itself", "c"),
         ("label_unknown", "nowhere", "z"),
     ]
