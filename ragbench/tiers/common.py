@@ -75,11 +75,6 @@ class SystemOptions(Basics):
         "auto", description="auto: paraphrases of one question are drawn together"
     )
 
-    @property
-    def challengers(self) -> list[str]:
-        """The systems that are compared with the baseline."""
-        return [name for name in self.systems if name != self.baseline]
-
 
 class Options(SystemOptions):
     """What every tier that compares systems can be told."""
@@ -266,8 +261,6 @@ def sample_rows(frame: pd.DataFrame, key: str, limit: int | None) -> pd.DataFram
 
 def choose_baseline(requested: str, usual: str, names: Sequence[str]) -> str:
     """Return the system that the others are compared with: the first where nobody names one."""
-    if not names:
-        return ""
     if requested and requested not in names:
         hint = suggest(requested, names)
         raise BenchError(f"baseline {requested!r} is none of {', '.join(names)}{hint}")
