@@ -10,6 +10,8 @@ import socket
 import ssl
 import threading
 import time
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -316,30 +318,32 @@ def test_an_endpoint_without_tls_stops_at_once() -> None:
             ask(f"https://127.0.0.1:{listening.getsockname()[1]}/v1", 5)
 
 
-# Of an authority that nobody knows, for 127.0.0.1; the key is no secret.
-CERTIFICATE = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzsc0wRZcs8cWq9yH
-OJqAX42z0155Z3RJ/Yzu3nw3+12hRANCAATfxJQ+7BjevWz1QrkHwTy9vvyBJBCr
-YuV3Ygh74DH5Jrb2dNXMTAG+FGTJkI9jygCNp7oxDIWIpbdXX/BZb2i3
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBjzCCATagAwIBAgIUN3PyFsBWQX8EQixAgcjRiNXBCSkwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyOTA4NTYyOVoYDzIxMjYxMTA1
-MDg1NjI5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATfxJQ+7BjevWz1QrkHwTy9vvyBJBCrYuV3Ygh74DH5Jrb2dNXMTAG+
-FGTJkI9jygCNp7oxDIWIpbdXX/BZb2i3o2QwYjAdBgNVHQ4EFgQU/oMsV8MFySqr
-Vsopr48HqjMNbukwHwYDVR0jBBgwFoAU/oMsV8MFySqrVsopr48HqjMNbukwDwYD
-VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0cAMEQC
-IBlFdbH0LPQXpoPFKAOpCJ7h2Pzc13ysp2o8m8aaYFTfAiAotj2mHKxTV5J3VjOH
-+cuZ4g4Vemawl4sRyOuF7q5rCA==
------END CERTIFICATE-----
-"""
+def self_signed() -> bytes:
+    """Make a key and its certificate for 127.0.0.1, good for an hour, as PEM."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(address, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    return key.private_bytes(pem, *form) + certificate.public_bytes(pem)
 
 
 def test_a_certificate_is_trusted_where_ca_file_names_it(tmp_path: Path) -> None:
     file = tmp_path / "own.pem"
-    file.write_text(CERTIFICATE)
+    file.write_bytes(self_signed())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     with serving(tls=context) as server:
