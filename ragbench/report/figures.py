@@ -7,7 +7,7 @@ make code at run time, which our pages forbid; scatter and scatter3d do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ import numpy as np
 from ragbench.core.language import Language
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
 # Name → (light, dark). The page's stylesheet has them as --ink, --accent and so on.
@@ -45,7 +44,6 @@ SYMBOLS = (
     ("star", "★"),
     ("triangle-down", "▼"),
 )
-ROW_HEIGHT = 15  # pixels of one system in a forest plot
 SERIES = ("grey", "accent", "blue1", "blue2", "muted", "blue3", "soft")
 
 
@@ -105,34 +103,6 @@ def new_figure(height: int, language: Language, **layout: Any) -> go.Figure:
             **layout,
         }
     )
-
-
-def forest_plot(
-    rows: Mapping[str, pd.DataFrame],
-    styles: Mapping[str, Style],
-    texts: Mapping[str, Sequence[str]],
-    labels: Sequence[str],
-    language: Language,
-) -> go.Figure:
-    """Return a figure with a row a label, in which the systems stand below each other.
-
-    rows: of every system value, low and high of each label, NaN where there is none. texts: of
-    every system what a reader sees who points at a label.
-    """
-    figure = new_figure(96 + len(labels) * (ROW_HEIGHT * len(rows) + 18), language)
-    step = 0.7 / max(len(rows), 2)
-    for place, (name, own) in enumerate(rows.items()):
-        shift = (place - (len(rows) - 1) / 2) * step
-        positions = [row + shift for row in range(len(labels))]
-        ends = own["value"], own["low"], own["high"]
-        add_intervals(figure, name, *ends, positions, styles[name], texts[name])
-    figure.update_yaxes(
-        tickvals=list(range(len(labels))),
-        ticktext=list(labels),
-        autorange="reversed",
-        showgrid=False,
-    )
-    return figure
 
 
 def add_intervals(

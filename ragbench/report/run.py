@@ -330,9 +330,9 @@ def tagged_html(notebook: NotebookNode, tag: str) -> Markup:
     shown = Markup("")
     for cell in notebook.cells:
         if has_tag(cell, tag):
-            outputs = cell.get("outputs", ())
-            outputs = [output for output in outputs if output.output_type != "error"]
-            shown += Markup("").join(map(output_html, outputs))
+            for output in cell.get("outputs", ()):
+                if output.output_type != "error":
+                    shown += output_html(output)
     return shown
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ragbench.report.figures import colour, forest_plot, new_figure, system_styles
+from ragbench.report.figures import colour, new_figure, system_styles
 from ragbench.report.parts import Part
 from ragbench.tiers.blame import (
     BEYOND,
@@ -23,6 +23,7 @@ from ragbench.tiers.blame import (
     TOO_LOW,
     WRONG,
 )
+from ragbench.views import comparison
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -162,7 +163,7 @@ def perfect_parts(result: Any) -> Part | None:
         for system, own in rows.items()
     }
     names = [_(part) for part in PARTS]
-    figure = forest_plot(rows, styles, texts, names, result.language)
+    figure = comparison.forest_plot(rows, styles, texts, names, result.language)
     figure.update_xaxes(range=[-0.02, 1.02], title_text=_("share of good answers"))
     note = _(
         "Of questions with a labelled passage and a right answer. Perfect retrieval: answers are "

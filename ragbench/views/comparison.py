@@ -16,12 +16,13 @@ from markupsafe import Markup
 from ragbench.core.errors import BenchError
 from ragbench.core.language import NOTHING, Language, mark
 from ragbench.core.metric import parse_label
-from ragbench.report.figures import forest_plot, system_styles
+from ragbench.report.figures import Style, add_intervals, new_figure, system_styles
 from ragbench.report.index import SIGNS, stand_ins_text
 from ragbench.report.manifest import git_commit, versions
 from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 
+ROW_HEIGHT = 15  # pixels of one system in a forest plot
 MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -255,6 +256,34 @@ def forest(result: Any, labels: Sequence[str], scale: tuple[float, float]) -> Pa
         margin = 0.02 * (scale[1] - scale[0])
         figure.update_xaxes(range=[scale[0] - margin, scale[1] + margin])
     return Part(figure, title=forest_title(result, labels))
+
+
+def forest_plot(
+    rows: Mapping[str, pd.DataFrame],
+    styles: Mapping[str, Style],
+    texts: Mapping[str, Sequence[str]],
+    labels: Sequence[str],
+    language: Language,
+) -> Any:
+    """Return a figure with a row a label, in which the systems stand below each other.
+
+    rows: of every system value, low and high of each label, NaN where there is none. texts: of
+    every system what a reader sees who points at a label.
+    """
+    figure = new_figure(96 + len(labels) * (ROW_HEIGHT * len(rows) + 18), language)
+    step = 0.7 / max(len(rows), 2)
+    for place, (name, own) in enumerate(rows.items()):
+        shift = (place - (len(rows) - 1) / 2) * step
+        positions = [row + shift for row in range(len(labels))]
+        ends = own["value"], own["low"], own["high"]
+        add_intervals(figure, name, *ends, positions, styles[name], texts[name])
+    figure.update_yaxes(
+        tickvals=list(range(len(labels))),
+        ticktext=list(labels),
+        autorange="reversed",
+        showgrid=False,
+    )
+    return figure
 
 
 def forest_title(result: Any, labels: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ragbench.core.language import mark
 from ragbench.core.metric import parse_label
-from ragbench.report.figures import forest_plot, system_styles
+from ragbench.report.figures import system_styles
 from ragbench.report.parts import Part, trusted
 from ragbench.views import comparison
 from ragbench.views.questions import QuestionList, questions
@@ -166,7 +166,7 @@ def forest(result: Any) -> Part | None:
         for name, own in rows.items()
     }
     names = [_(MEASURES[name]) for name in labels]
-    figure = forest_plot(rows, styles, texts, names, language)
+    figure = comparison.forest_plot(rows, styles, texts, names, language)
     level = f"{100 * result.request.level:g}"
     text = _("agreement with people, {level} % interval").format(level=level)
     least = frame.loc[frame["measure"].isin(labels), ["value", "low"]].min().min()

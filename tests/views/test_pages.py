@@ -12,7 +12,8 @@ import pytest
 import ragbench as rb
 from ragbench.core.language import load_language
 from ragbench.data import from_objects
-from ragbench.report.figures import forest_plot, system_styles
+from ragbench.report.figures import system_styles
+from ragbench.views.comparison import forest_plot
 from tests.tiers import answered
 from tests.tiers.test_judges import LABELS, ROWS, Judge
 from tests.tiers.test_sources import PASSAGES, own_and_first

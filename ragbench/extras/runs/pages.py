@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from ragbench.core.language import Language, mark
 from ragbench.extras.runs.comparing import Compared
-from ragbench.report.figures import forest_plot, system_styles
+from ragbench.report.figures import system_styles
 from ragbench.report.page import Page
 from ragbench.report.parts import Part, only_parts, trusted
+from ragbench.views.comparison import forest_plot
 
 MOST_CHANGES = 40
 CLAIM = mark("{page} · {metric} of {system}: {challenger} against {baseline}: {word}")
