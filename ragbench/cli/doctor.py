@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragbench.core.errors import BenchError
+from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.secrets import mask
 from ragbench.core.settings import Model, Settings, find_file
 from ragbench.core.trust import is_trusted, open_settings
@@ -223,7 +223,10 @@ def ask_model(place: str, settings: Settings) -> Findings:
         writer = ModelGenerator(name, table, settings, settings.language, Journal(None), None)
         error = writer.write([QUESTION], [[Hit("1", ANSWER)]])[0].error
     else:
-        open_embedder(name, settings).embed([QUESTION], fresh=True)
+        try:
+            open_embedder(name, settings).embed([QUESTION], fresh=True)
+        except Unmeasured as gap:
+            error = f"no vectors: {gap}"
     sign = "wrong" if error else "ok"
     yield Finding(sign, "online", f"{place}: {error or 'answers as it should'}")
     for note in notes:

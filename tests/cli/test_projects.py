@@ -173,7 +173,7 @@ def test_doctor_says_what_is_there_and_what_to_write(
         "✓ model      judges.own: own_judge:reply",
         "✓ model      embedders.far: m at http://127.0.0.1:9/v1",
         "✓ model      generators.writer: m at http://127.0.0.1:9/v1",
-        "✗ online     the embedder far gave no vectors",
+        "✗ online     embedders.far: no vectors: no connection",
         "✗ online     generators.writer",
         "✓ online     known replies: {'result'",
     ):
