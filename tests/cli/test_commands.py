@@ -35,7 +35,7 @@ Write = Callable[..., None]
         ("", "run -p k", 3, "-p k: write NAME=VALUE"),
         ("", "run -d db:own", 3, "no database 'own'"),
         ("", "load question x.csv", 3, "no kind 'question'; did you mean 'questions'?"),
-        ("", "gate", 3, "there is no run 'latest'"),
+        ("", "gate", 3, "there are none; `ragbench run`"),
         ("", "compare a b", 3, "there is no run 'a'"),
         # Files.
         ("", "score nix.csv", 3, "there is no file nix.csv"),
@@ -338,6 +338,14 @@ def test_no_file_of_the_folder_stands_in_for_a_package(folder: Path) -> None:
     (folder / "typer.py").write_text("raise SystemExit(9)")
     done = subprocess.run([sys.executable, "-m", "ragbench", "--version"], check=False)
     assert done.returncode == 0
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault() -> None:
+    command = [sys.executable, "-m", "ragbench", "metrics"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()  # as `head` does
+    assert process.wait() == 0
 
 
 def test_an_annex_that_was_taken_off_is_no_command() -> None:

@@ -226,7 +226,7 @@ def test_a_metric_of_ones_own_is_compared_where_the_project_declares_it(
     [
         (["20261101"], "two runs are compared"),
         (["20261101", "20261101"], "two runs are called 20261101"),
-        (["20261101", "20261108", "--baseline", "2025"], "there is no run '2025'"),
+        (["20261101", "20261108", "--baseline", "2025"], "there are 20261101, 20261108"),
         (["20261101", "20261108", "--primary", "mrr"], "they share token_f1"),
     ],
 )

@@ -194,6 +194,7 @@ FUNCTIONS: dict[str, Any] = {
 def test_functions_and_chat_models_judge(name: str) -> None:
     judge = own_judge(FUNCTIONS[name])
     assert ask(judge).rating == 4
+    assert (judge.name == "small") == (name == "chat model")  # by its model, where it has one
 
 
 BAD = {

@@ -85,6 +85,7 @@ BODIES = {
     "no usage": ({"choices": [{"message": {"content": GOOD}}]}, 4),
     "usage of nonsense": ({**says(GOOD), "usage": {"prompt_tokens": True, "x": -3}}, 4),
     "parts": (says([{"type": "thinking", "text": "no"}, {"type": "text", "text": GOOD}]), 4),
+    "a part without a text": (says([{"type": "text"}, {"type": "text", "text": GOOD}]), 4),
     "an object": (says(json.loads(GOOD)), 4),
     "a tool call": (says(None, "tool_calls", tool_calls=[CALL]), 4),
     "a tool call that was parsed": (says(None, tool_calls=[{"function": {"arguments": json.loads(GOOD)}}]), 4),

@@ -33,10 +33,11 @@ def test_the_nearest_come_first_with_their_cosines(store: Store, kind: str) -> N
     assert found.latency_ms[0] > 0
 
 
-def test_equal_vectors_are_ordered_by_their_place(store: Store) -> None:
+@pytest.mark.parametrize("kind", ["exact", "hnsw", "ivfflat"])
+def test_equal_vectors_are_ordered_by_their_place(store: Store, kind: str) -> None:
     same = np.repeat(COMPASS[:1], 5, axis=0)
-    table = store.build_index(same)
-    assert store.nearest(table, COMPASS[:1], 3).positions.tolist() == [[0, 1, 2]]
+    table = store.build_index(same, Index(kind, lists=1))  # type: ignore[arg-type]
+    assert store.nearest(table, COMPASS[:1], 5).positions.tolist() == [[0, 1, 2, 3, 4]]
     assert nearest_in_memory(COMPASS[:1], same, 3)[0].tolist() == [[0, 1, 2]]
 
 
