@@ -11,7 +11,7 @@ from mkdocs.structure.files import File, Files
 from typer.cli import get_docs_for_click
 
 import ragbench
-from ragbench.cli.main import COMMANDS, load_command
+from ragbench.cli.main import COMMANDS, is_installed, load_command
 from ragbench.cli.metrics import KINDS, explain
 from ragbench.core.metric import CATALOGUE
 
@@ -39,7 +39,9 @@ def on_files(files: Files, config: Any) -> Files:
 def python_page() -> str:
     """Name what `import ragbench as rb` has; mkdocstrings puts signatures and docstrings there."""
     places = {name: f"ragbench.front.{name}" for name in ragbench.FRONT}
-    places |= {name: f"{place}.{name}" for name, place in ragbench.PLACES.items()}
+    # An annex may have come off.
+    there = {name: place for name, place in ragbench.PLACES.items() if is_installed(place)}
+    places |= {name: f"{place}.{name}" for name, place in there.items()}
     entries = [
         f"::: {place}\n    options:\n      heading: rb.{name}"
         for name, place in sorted(places.items())
@@ -66,7 +68,7 @@ def metrics_page() -> str:
 def commands_page() -> str:
     """Say of every command what its `--help` says."""
     parts = ["# Commands"]
-    for name in COMMANDS:
+    for name in [name for name, entry in COMMANDS.items() if is_installed(entry[0])]:
         command = load_command(name)
         context = typer.Context(command, info_name=f"ragbench {name}")
         parts.append(
