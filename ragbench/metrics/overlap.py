@@ -293,7 +293,7 @@ def count_bleu(
     # that two runs have to share is the row.
     run = text % max(n_rows, 1)
     for order in range(1, ORDERS + 1):
-        n_starts = max(len(codes) - order + 1, 0)
+        n_starts = len(codes[order - 1 :])
         pairs = run[:n_starts] * len(numbers) + codes[order - 1 :]
         distinct, run = np.unique(pairs, return_inverse=True)
         # A run that goes on into the next text is none.

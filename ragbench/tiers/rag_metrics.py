@@ -222,7 +222,7 @@ def usual_primary(metrics: Sequence[Metric], services: Services) -> str:
     """
     labels = [metric.label for metric in metrics]
     is_stand_in = any(name.startswith("judge ") for name in services.stand_ins)
-    if is_stand_in and len(metrics) > 1:
+    if is_stand_in:
         for name in WITHOUT_JUDGE:
             if name in labels:
                 return name

@@ -188,6 +188,12 @@ def test_a_model_of_a_folder_is_loaded_without_a_hub(tmp_path: Path, store: Stor
     with_prefix = open_embedder("mine", prefixed, store=store)
     assert with_prefix.embed(["library"], "query")[0] == pytest.approx([0, 0.5**0.5, 0, 0.5**0.5])
     assert with_prefix.embed(["library"])[0] == pytest.approx([0, 1, 0, 0])
+    # Without prefixes, the prompts that it was saved with.
+    model.prompts = {"query": "parking ", "document": "opens "}
+    model.save(str(tmp_path / "prompted"))
+    prompted = open_embedder(str(tmp_path / "prompted"), Settings())
+    assert prompted.embed(["library"], "query")[0] == pytest.approx([0, 0.5**0.5, 0, 0.5**0.5])
+    assert prompted.embed(["library"])[0] == pytest.approx([0, 0.5**0.5, 0.5**0.5, 0])
     (tmp_path / "empty").mkdir()
     with pytest.raises(BenchError, match=r"the model in .*empty cannot be loaded"):
         open_embedder(str(tmp_path / "empty"), Settings()).embed(["a"])

@@ -67,6 +67,8 @@ def test_a_model_is_asked_with_the_rules_and_its_reply_is_kept() -> None:
     assert rules["content"].startswith("You are an impartial judge")
     assert rules["content"].endswith("without commentary.")
     assert "At 8." in task["content"]
+    body = server.requests[0].body
+    assert (body["temperature"], body["max_tokens"]) == (0, 2048)
 
 
 @pytest.mark.parametrize(

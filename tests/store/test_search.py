@@ -47,15 +47,18 @@ def test_k_is_cut_to_what_there_is(store: Store) -> None:
     assert nearest_in_memory(COMPASS[:1], COMPASS[:2], 10)[0].shape == (1, 2)
 
 
-@pytest.mark.parametrize("rows", [5, 9_000])
+@pytest.mark.parametrize("rows", [5, 8_193, 9_000])
 def test_products_in_memory_give_the_ranking_of_postgresql(store: Store, rows: int) -> None:
     vectors = random_vectors(rows, 16, seed=1)
     vectors[3] = vectors[1]  # a duplicate
     queries = random_vectors(30, 16, seed=2)
+    queries[0] = vectors[-1]
     found = store.nearest(store.build_index(vectors), queries, 4)
     positions, similarities = nearest_in_memory(queries, vectors, 4)
     assert positions.tolist() == found.positions.tolist()
     assert similarities == pytest.approx(found.similarities, abs=1e-6)
+    many = nearest_in_memory(np.tile(queries, (35, 1)), vectors, 4)[0]
+    assert np.array_equal(many, np.tile(positions, (35, 1)))
 
 
 def test_recall_counts_what_is_as_near_as_the_last_exact_one() -> None:

@@ -236,7 +236,7 @@ def test_twenty_unusable_replies_in_a_row_are_enough(server: Server, library: Da
         ({"headers": {"X-Api-Key": "{NOT_SET_HERE}"}}, "NOT_SET_HERE is not set"),
         ({"body": '{"q": "x"}'}, "write {question} where the question belongs"),
         ({"body": '{"question": {question}}'}, "body is no JSON once it is filled"),
-        ({"answer": "data.[", "ids": ""}, "is no JMESPath"),
+        ({"answer": "data.[", "ids": ""}, "'data.\\[' is no JMESPath: Invalid jmespath expression"),
         ({"answer": "", "ids": "", "scores": ""}, "say where its reply has answer"),
     ],
 )

@@ -230,6 +230,17 @@ def test_perfect_parts_are_of_the_questions_at_which_all_of_them_can_be_told() -
     assert set(perfect["n_unmeasured"]) == {2}
     assert perfect["value"].tolist() == [0.5, 1.0, 1.0, 0.5]
 
+    def rate(values: dict[str, Any]) -> int:
+        # What it writes from the labelled passage of question 3 cannot be judged.
+        if "at 3" in values["answer"]:
+            raise OSError("no route to host")
+        return 5 if "morning" in values["answer"] else 1
+
+    result = tier3({"finder": Finder()}, contexts=5, judge=Scripted(rate), **JUDGED)
+    perfect = result.statement.perfect_parts
+    assert (set(perfect["n"]), set(perfect["n_unmeasured"])) == ({7}, {1})
+    assert perfect["value"].tolist() == pytest.approx([3 / 7, 6 / 7, 6 / 7, 4 / 7])
+
 
 def test_where_retrieving_fails_nobody_writes_an_answer() -> None:
     class Unreachable(Finder):

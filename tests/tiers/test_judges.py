@@ -84,6 +84,9 @@ def test_the_four_numbers_are_those_computed_by_hand() -> None:
     assert value["drifts", "error_rate"] == 0.0
     assert value["drifts", "avg_faithfulness"] == 4.0
     assert value["same", "avg_latency_ms"] > 0
+    said = result.scores.set_index(["system", "metric", "question_id"])["explanation"]
+    assert "rated 4" in said["same", result.request.metric, "a3"]
+    assert set(said[said.index.get_level_values("metric") != result.request.metric]) == {""}
     wide = rb.tier_judge(judges, ROWS, columns=LABELS, delta=1, **FEW)
     assert numbers(wide)["drifts", "consistency_score"] == 1.0
     assert len(rb.tier_judge(Judge(), ROWS, columns=LABELS, limit=3, **FEW).frames.questions) == 3

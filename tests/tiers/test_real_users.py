@@ -11,6 +11,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError
+from ragbench.core.trust import trust
 
 FEW = {"draws": 200, "dataset": "log"}
 PAGES = ["pool", "library", "garage"]
@@ -65,6 +66,18 @@ def test_pages_are_ranked_against_the_page_that_was_shown() -> None:
     metrics = set(result.estimates["metric"])
     assert {"hit_rate@1", "recall@10", "precision@5", "ndcg@10"} <= metrics
     assert "average_precision@10" not in metrics
+
+
+def test_no_index_is_timed_on_what_users_asked(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    table = '[retrievers.near]\nkind = "dense"\nembedder = "hashing"\n'
+    Path("ragbench.toml").write_text(table, encoding="utf-8")
+    trust(Path())
+    result: Any = rb.real_users("near", **FEW)
+    assert len(result.frames.asked) == 4
+    assert result.frames.indexes.empty
 
 
 def test_rows_without_a_page_of_the_base_are_counted_and_users_are_units() -> None:

@@ -47,6 +47,7 @@ def test_every_prompt_is_filled_in_both_languages(name: str) -> None:
     values = {slot: f"text of {slot}" for slot in prompt.slots}
     for language, other in (("en", "ru"), ("ru", "en")):
         system, user = prompt.fill(language, values)
+        assert system["content"].startswith({"en": "You are", "ru": "Вы — "}[language])
         assert all(f"text of {slot}\n" in user["content"] for slot in prompt.slots)
         assert user["content"] != prompt.fill(other, values)[1]["content"]
         assert TAG.search(user["content"])[1] in system["content"]  # type: ignore[index]
