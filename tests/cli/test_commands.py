@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ragbench as rb
 from ragbench.cli.main import COMMANDS, is_installed, load_command, program, run
 from ragbench.core.trust import forget
 from tests.cli.conftest import typed
@@ -225,7 +227,14 @@ def test_a_folder_is_used_when_its_user_said_so(
     assert run(["trust"]) == 0
     assert typed("score one.csv -m exact_match") == 0
     assert Path("seen").exists()
+    (folder / "below").mkdir()
+    capsys.readouterr()
+    assert run(["trust", "below", "--remove"]) == 0
+    assert (
+        f"below is not trusted any more; it lies in {folder}, which is" in capsys.readouterr().out
+    )
     assert run(["trust", "--remove"]) == 0
+    assert capsys.readouterr().out.endswith("is not trusted any more\n")
     assert typed("score one.csv -m exact_match") == 5
 
 
@@ -317,6 +326,10 @@ def test_options_of_statistics_have_one_default_everywhere() -> None:
         for parameter in load_command(name).params:
             if parameter.name in defaults:
                 defaults[parameter.name].add(parameter.default)
+    in_python = inspect.signature(rb.compare).parameters
+    defaults["confidence"].add(in_python["level"].default)
+    for name in ("draws", "seed"):
+        defaults[name].add(in_python[name].default)
     assert defaults == {
         "confidence": {0.95},
         "draws": {10_000},

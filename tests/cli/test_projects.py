@@ -258,6 +258,7 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert "tier_ux is left out: there are no dialogues and no history" in told
     assert "2.0 s  one" in told
     assert "1 of 1 pages in" in told
+    assert "tier2_generation" in ran["names"]
     assert typed("run tier_ux -d own") == 0
     status = "failed"
     assert typed("run tier_ux -d own") == 4
@@ -266,3 +267,5 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert Path("reports/latest").is_symlink()
     assert typed("run mine.ipynb -d own --out mine") == 4
     assert ran["names"] == ["mine"]
+    assert typed("run -d own --out without") == 4
+    assert "tier2_generation" in ran["names"]

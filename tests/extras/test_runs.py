@@ -196,6 +196,8 @@ def test_results_are_compared_in_python(reports: Path) -> None:
     assert comparison.changes.empty
     assert "Nothing that the manifests name differs" in str(comparison)
     assert "run 2 against run 1: better" in str(comparison)
+    turned = rb.compare(earlier, later, baseline="run 2", draws=1_000)
+    assert turned.comparisons["difference"].tolist() == [-0.5]
 
 
 def rename_metric(folder: Path, name: str) -> None:

@@ -157,8 +157,11 @@ def test_significance_says_what_a_table_lacks_and_what_was_left_out(
     rows = [f"q{i},{i % 3 + 1},a,u{i // 2}" for i in range(3, 16)]
     (files / "v2.csv").write_text("id,delay,note,user\n" + "\n".join(rows) + "\n")
     line = ["significance", "v1.csv", "v2.csv", "--better", "delay=higher", "--unit", "user"]
-    assert run([*line, "--json", "out.json"]) == 0
+    assert run([*line, "--json", "out.json", "--out", "page"]) == 0
     said = capsys.readouterr().err
+    page = (files / "page" / "significance.html").read_text()
+    for text in ("v1: note is left out", "baseline <b>v1</b>", "; primary = delay<"):
+        assert text in page
     for note in ("v1: note is left out", "v2 lacks 3 questions", "v2 alone has 4 questions"):
         assert note in said
     assert "user is left out" not in said

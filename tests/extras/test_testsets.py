@@ -50,7 +50,8 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 def test_without_a_model_queries_are_the_words_of_a_passage_alone(
     office: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["draft", "office", "--questions", "5", "--name", "drafted"]) == 0
+    line = ["draft", "office", "--questions", "5", "--name", "drafted"]
+    assert run(line) == 0
     captured = capsys.readouterr()
     assert "5 questions more, 29 in all" in captured.out
     assert "no model" in captured.err
@@ -61,6 +62,11 @@ def test_without_a_model_queries_are_the_words_of_a_passage_alone(
         assert NAMES[number] in str(question["text"]).split()
         assert question["source"] == "known item"
         assert question["unit"] == f"http://x.y/{number}"
+    settings = office / "ragbench.toml"
+    settings.write_text('language = "ru"\n' + settings.read_text())
+    assert run(line) == 4
+    assert "office has no passages" in capsys.readouterr().err, "none in Russian"
+    assert run([*line, "--language", "en"]) == 0
 
 
 def test_a_plan_writes_nothing(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:

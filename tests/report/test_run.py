@@ -176,6 +176,7 @@ def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path)
     assert "Measured with offline stand-ins: judge lexical." in index
     assert "no connection (2); slow (1); busy (1)</td>" in index
     assert "data set <b>campus</b>" in index
+    assert "The run was interrupted" not in index
 
 
 def test_numbers_and_manifest_are_json_without_nan(report: Path) -> None:

@@ -206,6 +206,9 @@ def test_a_long_table_is_folded_where_a_short_one_says_the_same() -> None:
     assert "is a family of its own" in comparison.numbers(result).note
     assert "is a family of its own" not in comparison.all_numbers(result).note
     assert comparison.numbers(tier1(systems)) is None
+    many = tier1({f"s{n}": hits(n) for n in range(25)}, draws=200)
+    assert len(comparison.all_numbers(many).content) == 25
+    assert not comparison.all_numbers(many).is_folded, "no other table says it"
     assert "is a family of its own" in comparison.all_numbers(tier1(systems)).note
 
 

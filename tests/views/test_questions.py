@@ -32,14 +32,16 @@ HOSTILE = (
 )
 
 
-def made(number: int = 3, text: str = "question") -> QuestionList:
+def made(
+    number: int = 3, text: str = "question", metric: str = "answer_correctness_rating"
+) -> QuestionList:
     """The list of a judged tier: two systems, answers, verdicts, passages, first failures."""
     ids = [f"q{n}" for n in range(number)]
     pairs = [(system, name) for system in ("old", "new") for name in ids]
     keys = pd.DataFrame(pairs, columns=["system", "question_id"])
     values = [(4.0 if system == "old" else 5.0) - (name == "q1") for system, name in pairs]
     ratings = keys.assign(
-        metric="answer_correctness_rating", value=values, explanation=f"why {text}", reason="",
+        metric=metric, value=values, explanation=f"why {text}", reason="",
         status="ok",
     )  # fmt: skip
     ranks = keys.assign(
@@ -49,8 +51,9 @@ def made(number: int = 3, text: str = "question") -> QuestionList:
     frames = SimpleNamespace(
         questions=pd.DataFrame({"question_id": ids, "text": text, "reference": f"right {text}"}),
         scores=pd.concat([ratings, ranks], ignore_index=True),
-        answers=keys.assign(repeat=0, answer=f"answer {text}", error="", contexts=[()] * len(keys),
-                            context_ids=[()] * len(keys)),
+        answers=keys.assign(repeat=0, answer=[""] + [f"answer {text}"] * (len(keys) - 1),
+                            error=[f"no route to {text}"] + [""] * (len(keys) - 1),
+                            contexts=[()] * len(keys), context_ids=[()] * len(keys)),
         verdicts=keys.assign(metric="faithfulness", judge="j", item=f"claim {text}",
                              verdict="supported", reason=f"since {text}"),
         failures=keys.assign(failure=["good answer"] * number + ["not retrieved"] * number),
@@ -62,7 +65,7 @@ def made(number: int = 3, text: str = "question") -> QuestionList:
         frames=frames,
         systems=["old", "new"],
         language=load_language("en"),
-        request=SimpleNamespace(primary="answer_correctness_rating", baseline="old"),
+        request=SimpleNamespace(primary=metric, baseline="old"),
     )
     return questions(result)
 
@@ -83,6 +86,7 @@ def test_a_question_unfolds_to_all_that_is_known_of_it() -> None:
         "<b>old</b> good answer",
         "<b>new</b> not retrieved",
         '<blockquote dir="auto">answer question</blockquote>',
+        '<blockquote dir="auto">no route to question</blockquote>',
         '<div class="metric"><b>4</b>answer_correctness_rating<br>',
         "why question",
         "no question",  # why a value is missing
@@ -92,6 +96,22 @@ def test_a_question_unfolds_to_all_that_is_known_of_it() -> None:
         "labelled relevant",
     ):
         assert text in first
+
+
+@pytest.mark.parametrize(
+    ("metric", "shown"),
+    [
+        ("answer_correctness_rating", "4"),
+        ("show_decision", "4"),
+        ("n_doubts", "4"),
+        ("n_alone", "4"),
+        ("token_f1", "4.000"),
+        ("avg_pairwise_distance", "4.000"),
+        ("of_ones_own", "4.000"),
+    ],
+)
+def test_ratings_decisions_and_counts_have_no_decimals(metric: str, shown: str) -> None:
+    assert f'<div class="metric"><b>{shown}</b>{metric}<br>' in made(metric=metric).html
 
 
 def test_failures_have_the_colours_of_their_figure() -> None:
