@@ -23,7 +23,7 @@ from ragbench.judge import OfflineJudge, Panel, Rule, open_judge, own_judge
 from ragbench.judge.panel import combine
 from ragbench.llm import BudgetSpentError
 from ragbench.metrics.faithfulness import faithfulness
-from ragbench.metrics.judging import RatedTo5
+from ragbench.metrics.judging import PROMPTS, RatedTo5
 from ragbench.metrics.ratings import RELEVANCE, answer_relevance
 from tests.llm.chat_server import GOOD, Server, serving
 
@@ -67,8 +67,6 @@ def test_a_model_is_asked_with_the_rules_and_its_reply_is_kept() -> None:
     assert rules["content"].startswith("You are an impartial judge")
     assert rules["content"].endswith("without commentary.")
     assert "At 8." in task["content"]
-    body = server.requests[0].body
-    assert (body["temperature"], body["max_tokens"]) == (0, 2048)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +84,27 @@ def test_the_prompt_is_in_the_language_of_page_or_texts(
     with serving() as server:
         ask(open_judge("mine", settings_for(server), language), **texts)
     assert server.requests[0].body["messages"][0]["content"].startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("answer_relevance", (0, 2048)),
+        ("entailment", (0, 3000)),
+        ("response_groundedness", (0.1, 2048)),
+    ],
+)
+def test_a_prompt_has_its_own_temperature_and_length(
+    name: str, expected: tuple[float, int]
+) -> None:
+    async def run(judge: Any) -> None:
+        async with judge:
+            await judge.answer(PROMPTS[name], **dict.fromkeys(PROMPTS[name].slots, "x"))
+
+    with serving() as server:
+        asyncio.run(run(own_judge("m", base_url=server.url)))
+    body = server.requests[0].body
+    assert (body["temperature"], body["max_tokens"]) == expected
 
 
 def test_the_reasoned_mode_writes_its_reasons_first() -> None:

@@ -119,6 +119,48 @@ def test_every_prompt_is_answered_by_words(name: str) -> None:
         assert found == said
 
 
+@pytest.mark.parametrize(
+    ("passages", "expected"),
+    [
+        # The second is alike and denies nothing, the fourth says nothing of it.
+        (
+            ["opens at 8.", "opened at 8.", "opens at 9.", "feeds cats."],
+            ("supported", [1], [3]),
+        ),
+        (["opens at 9.", "opened at 7."], ("contradicted", [1], [1, 2])),
+        (["opens at 9."], ("contradicted", [1], [])),
+    ],
+)
+def test_passages_that_say_otherwise_are_named_where_there_are_several(
+    passages: list[str], expected: tuple[str, list[int], list[int]]
+) -> None:
+    given = [f"The library {text}" for text in passages]
+    statements = ["The library opens at 8."]
+    [found] = ask("entailment", {"passages": given, "statements": statements}).verdicts
+    assert (found.verdict, found.passages, found.contradicting) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "relevance", "halves", "rating", "grade"),
+    [
+        ("The library opens at 8", 3, 2, 5, "full"),  # 1.00 of it
+        ("library closes at 8 on days", 2, 1, 4, "partial"),  # 0.75
+        ("library days 9", 2, 1, 3, "partial"),  # 0.57
+        ("days purr", 2, 1, 3, "partial"),  # 0.50
+        ("opens cats dogs", 1, 0, 2, "none"),  # 0.37
+        ("жжж", 0, 0, 1, "none"),  # 0.00
+    ],
+)
+def test_every_scale_has_its_steps(
+    text: str, relevance: int, halves: int, rating: int, grade: str
+) -> None:
+    carrier = "The library opens at 8 on working days."
+    assert ask("relevance", {"question": text, "passage": carrier}).rating == relevance
+    assert ask("context_relevance", {"question": text, "contexts": [carrier]}).rating == halves
+    assert ask("answer_relevance", {"question": text, "answer": carrier}).rating == rating
+    assert ask("citation_support", {"sentence": text, "passages": [carrier]}).verdict == grade
+
+
 LONG = "On working days the library opens at 8, and on Saturdays and Sundays at 10 in the morning."
 
 

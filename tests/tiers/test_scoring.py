@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -265,6 +266,27 @@ def test_all_usual_metrics_are_measured_on_the_answers_of_the_sample_data(projec
     assert of_rubrics["explanation"].str.startswith("Уровень").all()
     # Who wants the same BLEU elsewhere is told how it was computed.
     assert "bleu: sacrebleu nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp" in page_text(result)
+
+
+def test_a_passage_of_grade_nought_is_no_label_of_an_answer(empty_folder: Path) -> None:
+    rows = {
+        "chunks": [{"id": name, "text": f"Passage {name}."} for name in "abc"],
+        "questions": [{"id": "q", "question": "When?", "relevant": {"a": 2, "b": 0, "c": 1}}],
+        "ratings": [
+            {
+                "question_id": "q", "question": "When?", "answer": "At 8.", "rater": "ann",
+                "value": 5, "contexts": ["Passage a.", "Passage b."], "context_ids": ["a", "b"],
+            }
+        ],
+    }  # fmt: skip
+    folder = empty_folder / "data" / "desk"
+    folder.mkdir(parents=True)
+    for name, of_file in rows.items():
+        text = "\n".join(map(json.dumps, of_file))
+        (folder / f"{name}.en.jsonl").write_text(text, encoding="utf-8")
+    labels = ["context_recall_by_label", "context_precision_by_label"]
+    result = rb.rag_metrics(dataset="desk", metrics=labels, **FEW)
+    assert [means(result)["answers", label] for label in labels] == [0.5, 0.5]
 
 
 def test_without_a_judge_the_answer_is_by_a_metric_that_needs_none() -> None:
