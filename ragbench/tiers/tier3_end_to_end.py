@@ -204,7 +204,7 @@ def least_value(label: str, chosen: float | None) -> float:
     low, high = metric.bounds
     if metric.name == "faithfulness":
         return high
-    if not math.isfinite(low) or not math.isfinite(high):
+    if math.isinf(high - low):
         raise BenchError(f"{label} has no scale with two ends: name the value, right_from = …")
     return low + THREE_QUARTERS * (high - low)
 

@@ -108,10 +108,12 @@ def test_a_prompt_has_its_own_temperature_and_length(
 
 
 def test_the_reasoned_mode_writes_its_reasons_first() -> None:
-    said = json.dumps({"reasoning": "Because.", "answer": json.loads(GOOD)})
-    with serving(lambda body, number: said) as server:
-        judge = own_judge("m", base_url=server.url, mode="reasoned")
-        assert ask(judge).rating == 4
+    said = {"reasoning": "!", "answer": json.loads(GOOD)}
+    with serving(lambda body, number: json.dumps(said)) as server:
+        assert ask(own_judge("m", base_url=server.url, mode="reasoned")).rating == 4
+        said["reasoning"] = ""
+        with pytest.raises(Unmeasured):
+            ask(own_judge("m", base_url=server.url, mode="reasoned", name="again"), repeat=1)
     schema = server.requests[0].body["response_format"]["json_schema"]["schema"]
     assert list(schema["properties"]) == ["reasoning", "answer"]
 

@@ -82,6 +82,8 @@ def test_a_system_that_fails_everywhere_is_shown_beside_another_and_alone() -> N
         assert outcomes(result, "down") == {"the system gave an error": 8}
         assert "down failed at 8 of 8 questions: RuntimeError: out of order" in str(result)
         assert "out of order" in page_text(result)
+        timed = result.statement.latencies
+        assert set(timed.get("system", ())) == systems.keys() - {"down"}
 
 
 def test_first_failures_come_in_the_order_of_the_parts() -> None:

@@ -214,6 +214,15 @@ def test_a_model_is_tried_in_both_modes() -> None:
     assert set(result.estimates.loc[result.estimates["metric"] == "error_rate", "value"]) == {0.0}
 
 
+def test_answers_without_a_question_are_paired_all_the_same() -> None:
+    rated = {"reason": "r", "rating": 2}
+    judge = own_judge(lambda prompt: {"choice": "A"} if "Answer A" in prompt else rated)
+    rows = [{name: row[name] for name in ("answer", "reference", "contexts")} for row in ROWS]
+    result = rb.tier_judge(judge, rows, metric="response_groundedness", **FEW)
+    probes = result.statement.probes.set_index("metric")
+    assert probes.loc["preference for the first place", ["value", "n"]].tolist() == [1.0, 8]
+
+
 def test_ranks_alone_are_compared_where_the_scales_differ() -> None:
     rows = [{**row, "ann": row["ann"] * 2} for row in ROWS]
     options = {"columns": {"labels": "ann"}, "people_scale": "1, 10", **FEW}

@@ -110,6 +110,16 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.5]
 
 
+def test_where_somebody_scores_on_a_wider_scale_it_ends_where_the_scores_do(log: Path) -> None:
+    file = log / "history.en.jsonl"
+    text = file.read_text(encoding="utf-8").replace('"score": 2', '"score": 0')
+    file.write_text(text.replace('"score": 5', '"score": 10'), encoding="utf-8")
+    result: Any = rb.real_users({"v1": second_page}, **FEW)
+    months = result.statement.months.set_index("month")
+    ends = months.loc["", ["at_lowest", "at_highest"]].tolist()
+    assert ends == pytest.approx([27 / 6, (27 + 10) / 6])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
