@@ -268,4 +268,9 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert typed("run mine.ipynb -d own --out mine") == 4
     assert ran["names"] == ["mine"]
     assert typed("run -d own --out without") == 4
-    assert "tier2_generation" in ran["names"]
+    assert {"tier2_generation", "tier3_end_to_end"} <= set(ran["names"])
+    write(bare__csv="id,question\nq1,When is it open?\n")
+    for kind, name in (("passages", "passages"), ("questions", "bare")):
+        assert typed(f"load {kind} {name}.csv --name bare") == 0
+    assert typed("run -d bare --out bare") == 4
+    assert ran["names"] == ["tier0_embeddings", "sources", "dataset", "overview"]

@@ -30,6 +30,7 @@ def reply(prompt):
 SEEING = """
 def reply(prompt):
     counts = [str(prompt.count(word)) for word in ("one\\n", "two\\n", "three")]
+    counts += ["in Russian"] * any("а" <= letter <= "я" for letter in prompt)
     return {"nuggets": [{"text": "passages " + " ".join(counts), "importance": "okay"}]}
 """
 
@@ -107,6 +108,11 @@ def test_passages_of_all_systems_are_shown_once(answers: Path) -> None:
     assert run(["nuggets", "rows.jsonl", "--judge", "script"]) == 0
     first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
     assert first["nuggets"] == {"passages 1 1 1": "okay"}
+    settings = answers / "ragbench.toml"
+    settings.write_text('language = "ru"\n' + settings.read_text())
+    assert run(["nuggets", "rows.jsonl", "--judge", "script"]) == 0
+    first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
+    assert first["nuggets"] == {"passages 1 1 1 in Russian": "okay"}
 
 
 def test_one_model_lists_nuggets(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,11 +51,9 @@ class TableResult(Result):
         """Everything on the page."""
         from ragbench.views import comparison
 
-        notes = Part(" ".join(self.about.notes), style="more") if self.about.notes else None
         return only_parts(
             comparison.answer(self),
             comparison.facts(self),
-            notes,
             comparison.forests(self),
             comparison.all_numbers(self),
             comparison.method(self),
