@@ -9,6 +9,7 @@ import pytest
 
 from ragbench.cli.main import run
 from ragbench.core.trust import trust
+from ragbench.store import Store
 
 FILES = {
     "docs/fees.md": "# Fees\nThe fee is paid in May.\n",
@@ -59,3 +60,24 @@ def test_a_dry_run_writes_nothing(files: Path, capsys: pytest.CaptureFixture[str
     assert run(["load", "documents", "docs", "--name", "help", "--dry-run"]) == 0
     assert "The fee is paid in May." in capsys.readouterr().out
     assert not (files / "data").exists()
+
+
+def test_own_tables_have_the_language_of_the_project_or_that_which_is_named(
+    files: Path,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    with Store(url=database_url) as store, store.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE fees (id integer PRIMARY KEY, body text);"
+            "INSERT INTO fees VALUES (1, 'The fee is paid in May.')"
+        )
+    tables = 'passages = "fees"\ntext = "body"\nurl = ""\nvector = ""\n'
+    (files / "ragbench.toml").write_text(f'language = "ru"\n[databases.own]\n{tables}')
+    for more, language in (([], "ru"), (["--language", "en"], "en")):
+        assert run(["load", "database", "own", "--dry-run", *more]) == 0
+        assert f"1 passages, 0 questions (0 with relevant passages); language {language}" in (
+            capsys.readouterr().out
+        )
