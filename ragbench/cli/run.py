@@ -188,7 +188,8 @@ def with_data(
     dataset = open_dataset(request, settings, settings.language, None, None)
     systems = split_list(values.get("systems", "")) or list(settings.systems)
     has = {
-        **dict.fromkeys(dataset.extras, True),
+        # The log of a database may be empty.
+        **{name: len(frame) > 0 for name, frame in dataset.extras.items()},
         "answers": bool(values.get("answers")),
         "labels": len(dataset.labels) > 0,
         "references": (dataset.questions["reference"] != "").any(),
