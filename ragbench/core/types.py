@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,5 +246,3 @@ def read_rating(value: Any) -> Any:
 
 # A whole number in a judge's reply: bounds are set where it is used, Field(ge=1, le=5).
 Rating = Annotated[int, BeforeValidator(read_rating)]
-# A share in a judge's reply.
-Share = Annotated[float, BeforeValidator(read_rating), Field(ge=0, le=1)]

@@ -90,6 +90,7 @@ WORKED: list[tuple[str, tuple[Any, ...], float]] = [
     ("exact_match", ("at nine.", "at nine"), 0.0),
     ("exact_match(squad=True)", ("The end.", "end"), 1.0),
     ("exact_match(within=True)", ("It opens at nine.", "at nine"), 1.0),
+    ("exact_match(within=True)", ("It opens at ten.", "at nine"), 0.0),
     ("exact_match(case=True)", ("At nine", "at nine"), 0.0),
     ("string_similarity", ("librery", "library"), 1 - 1 / 7),
     ("string_similarity(measure=hamming)", ("hello", "hello world"), 1 - 6 / 11),

@@ -272,6 +272,7 @@ def test_a_level_is_one_of_the_rubric() -> None:
         ("factual_correctness(beta=0)", {}, "number from 0.01 on"),
         ("factual_correctness(beta=x)", {}, "number from 0.01 on"),
         ("answer_correctness(factual_weight=1)", {}, "both"),
+        ("answer_correctness(semantic_weight=1)", {}, "both"),
         ("answer_correctness(factual_weight=0,semantic_weight=0)", {}, "above 0"),
         ("answer_correctness(factual_weight=-1,semantic_weight=2)", {}, "from 0 on"),
         ("aspect_critique(repeats=2)", {}, "odd"),
