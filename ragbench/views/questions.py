@@ -175,7 +175,7 @@ def collect(result: Any, read: int) -> Details:
         cube[primary],
         outcomes,
         [language.translate(failure) for failure in failures],
-        [COLOURS.get(failure, BY_PLACE[place]) for place, failure in enumerate(failures)],
+        [COLOURS.get(failure) or BY_PLACE[place] for place, failure in enumerate(failures)],
         entries,
         passages,
         total,

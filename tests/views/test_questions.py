@@ -6,16 +6,19 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from ragbench.core.language import load_language
 from ragbench.report.page import Page
 from ragbench.report.parts import PAGE_HTML
+from ragbench.tiers.blame import OUTCOMES
 from ragbench.views.questions import QuestionList, questions
 
 HOSTILE = (
@@ -33,7 +36,10 @@ HOSTILE = (
 
 
 def made(
-    number: int = 3, text: str = "question", metric: str = "answer_correctness_rating"
+    number: int = 3,
+    text: str = "question",
+    metric: str = "answer_correctness_rating",
+    failures: Sequence[str] = ("good answer", "not retrieved"),
 ) -> QuestionList:
     """The list of a judged tier: two systems, answers, verdicts, passages, first failures."""
     ids = [f"q{n}" for n in range(number)]
@@ -56,7 +62,7 @@ def made(
                             contexts=[()] * len(keys), context_ids=[()] * len(keys)),
         verdicts=keys.assign(metric="faithfulness", judge="j", item=f"claim {text}",
                              verdict="supported", reason=f"since {text}"),
-        failures=keys.assign(failure=["good answer"] * number + ["not retrieved"] * number),
+        failures=keys.assign(failure=np.repeat(failures, len(keys) // len(failures))),
         retrieved=keys.assign(rank=1, passage_id="p1", text=f"passage {text}"),
         passages=None,
         labels=pd.DataFrame({"question_id": ids, "passage_id": "p2", "grade": 1.0}),
@@ -119,6 +125,9 @@ def test_failures_have_the_colours_of_their_figure() -> None:
     # Blue is well, and grey is what was not retrieved; the legend goes by the same numbers.
     assert 'style="--systems: 2; --o0: var(--blue1); --o1: var(--grey)"' in html
     assert '<span class="o0">good answer</span> <span class="o1">not retrieved</span>' in html
+    # Every failure that there is has a colour of its own.
+    colours = re.findall(r"--o\d: var\(--(\w+)\)", made(5, failures=OUTCOMES).html)
+    assert len(colours) == len(set(colours)) == len(OUTCOMES)
 
 
 def test_the_frame_behind_it_has_a_row_a_question() -> None:
