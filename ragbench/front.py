@@ -281,7 +281,7 @@ def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **o
     chosen = parse_labels(metrics) if metrics else []
     samples = samples_of_dataset(dataset)
     options["dataset"] = dataset.name
-    options["embedder"] = options.get("embedder") or settings.embedder or usual_embedder(settings)
+    options["embedder"] = options.get("embedder") or usual_embedder(settings)
     return score_samples(samples, chosen, dataset.notes, judge=judge, **options)
 
 

@@ -123,6 +123,8 @@ class Caller:
             # RuntimeError: connections of a user's own client that an earlier loop had opened.
             reason = f"no connection: {shorten(error.__cause__ or error)}"
             raise Fault(reason, kind="silent") from None
+        except openai.OpenAIError as error:
+            raise StopError(f"{self.name}: {shorten(error)}") from None
         except UnicodeEncodeError:
             raise Fault("the question holds half of a surrogate pair, and no JSON does") from None
         document = read_body(response.content, response.headers.get("content-type", ""))

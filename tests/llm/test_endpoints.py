@@ -475,6 +475,15 @@ def test_a_client_of_ones_own_is_asked_as_it_is() -> None:
         make_client("http://unused.invalid/v1", openai_client=openai.OpenAI(api_key="x"))
 
 
+def test_a_client_of_ones_own_without_a_token_stops_in_a_sentence() -> None:
+    async def no_token() -> str:
+        raise openai.OpenAIError("the token provider gives none")
+
+    own = openai.AsyncOpenAI(base_url="http://unused.invalid/v1", api_key=no_token)
+    with pytest.raises(StopError, match="the token provider gives none"):
+        ask("http://unused.invalid/v1", openai_client=own)
+
+
 def test_connections_of_ones_own_are_used_and_their_faults_said() -> None:
     http_client = openai.DefaultAsyncHttpxClient(headers={"X-Mine": "2"})
     with serving() as server:
