@@ -161,8 +161,8 @@ def method(result: Any) -> Part:
         "What a judge did not answer in a usable form is asked for once more, and is then "
         "unmeasured: it counts neither as good nor as bad."
     )
-    labels = map(parse_label, result.request.metrics)
-    signatures = {label.label: signature(label.name, **label.options) for label in labels}
+    metrics = map(parse_label, result.request.metrics)
+    signatures = {metric.label: signature(metric.name, **metric.options) for metric in metrics}
     signed = ", ".join(f"{label}: sacrebleu {text}" for label, text in signatures.items() if text)
     return comparison.method(result, asked, judged, signed)
 
