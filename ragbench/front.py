@@ -112,8 +112,7 @@ def overview(folder: Any = None, **options: Any) -> Overview:
     from ragbench.core.language import load_language
     from ragbench.report.run import read_pages
     from ragbench.tiers import overview as tier
-    from ragbench.tiers.common import About, read_options
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import About, open_project, read_options
     from ragbench.views.results import RUN_FOLDER, Overview
 
     settings = open_project()
@@ -271,7 +270,7 @@ def rag_metrics(answers: Any = None, metrics: Any = None, judge: Any = None, **o
     from ragbench.core.metric import parse_labels
     from ragbench.data import read_dataset
     from ragbench.tiers.answering import usual_embedder
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import open_project
     from ragbench.tiers.rag_metrics import samples_of_dataset
 
     settings = open_project()
@@ -291,8 +290,7 @@ def score_samples(
     """Score samples that are read already, and state what comes out."""
     from ragbench.core.language import load_language
     from ragbench.tiers import rag_metrics as tier
-    from ragbench.tiers.common import About, read_options
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import About, open_project, read_options
     from ragbench.views.results import RagMetrics
 
     embedder = options.pop("embedder", None)
@@ -394,8 +392,8 @@ def dataset_of(
     """Return a data set that has only these frames: dialogues, history or decisions, as rows."""
     from ragbench.core.frames import LABELS, PASSAGES, QUESTIONS
     from ragbench.core.types import Dataset
-    from ragbench.data.answers import table_of
     from ragbench.data.building import Builder
+    from ragbench.data.files import table_of
 
     if not given:
         base = (PASSAGES.empty(), QUESTIONS.empty(), LABELS.empty())
@@ -432,7 +430,7 @@ def read(source: Any, columns: Any = None) -> Any:
     """
     from ragbench.core.errors import BenchError
     from ragbench.data import Answers, read_answers
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import open_project
 
     if isinstance(source, Answers):
         return source

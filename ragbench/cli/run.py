@@ -159,7 +159,7 @@ def check_names(settings: Settings, values: Mapping[str, Any]) -> None:
     from ragbench.data.datasets import find_dataset
     from ragbench.judge.lexical import LEXICAL
     from ragbench.systems.opening import BUILT_IN, ENDINGS
-    from ragbench.tiers.project import declare_metrics
+    from ragbench.tiers.common import declare_metrics
 
     dataset = str(values.get("dataset") or settings.dataset)
     database = dataset.removeprefix("db:")

@@ -301,22 +301,16 @@ def check(frame: pd.DataFrame, declared: Frame) -> pd.DataFrame:
             raise BenchError(
                 f"{declared.name}.{column.name} holds {values.dtype}, it should hold {column.type}"
             )
-    if declared.key:
-        check_key(frame, declared)
-    others = [name for name in frame.columns if name not in declared.names]
-    return frame[[*declared.names, *others]]
-
-
-def check_key(frame: pd.DataFrame, declared: Frame) -> None:
-    """Refuse rows that share their key."""
     key = list(declared.key)
-    is_repeated = frame.duplicated(key)
+    is_repeated = frame.duplicated(key) if key else pd.Series(dtype=bool)
     if is_repeated.any():
         first = frame.loc[is_repeated, key].iloc[0].to_dict()
         raise BenchError(
             f"{declared.name}: {is_repeated.sum()} rows repeat the {', '.join(key)} of another, "
             f"the first is {first}"
         )
+    others = [name for name in frame.columns if name not in declared.names]
+    return frame[[*declared.names, *others]]
 
 
 def frame_of(rows: list[tuple] | pd.DataFrame, declared: Frame) -> pd.DataFrame:

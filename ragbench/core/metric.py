@@ -426,7 +426,7 @@ def parse_label(label: Any) -> Metric:
         raise BenchError(f"no metric {label!r}{hint}; `ragbench metrics` lists them")
     declared = CATALOGUE[target] if target in CATALOGUE else parse_label(target)
     name = declared.name
-    options = parse_options(label, declared, parts["options"])
+    options = parse_options(label, declared, parts["options"]) if parts["options"] else {}
     cutoff = parts["cutoff"]
     if cutoff is not None:
         if "k" not in declared.parameters:
@@ -449,10 +449,10 @@ def name_of_object(scorer: Any) -> str:
     return name if is_known else type(scorer).__name__
 
 
-def parse_options(label: str, declared: Metric, text: str | None) -> dict[str, Any]:
+def parse_options(label: str, declared: Metric, text: str) -> dict[str, Any]:
     """Read `mode=irrelevant,beta=2`; a value is a number, true, false, or else a word."""
     options: dict[str, Any] = {}
-    for part in (text or "").split(","):
+    for part in text.split(","):
         if not part.strip():
             continue
         name, _, value = (piece.strip() for piece in part.partition("="))

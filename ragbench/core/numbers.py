@@ -23,7 +23,9 @@ def read_numbers(cells: Iterable[Any], name: str) -> np.ndarray:
     no doubt. Raises BenchError for a cell that is no number, a column of shares and other numbers,
     and a comma that may part thousands.
     """
-    words = [_bare_number(cell) for cell in cells]
+    # Words without blanks and with a plain minus; empty where nothing is there.
+    written = ["" if says_nothing(cell) else str(cell) for cell in cells]
+    words = [re.sub(r"\s+", "", text).replace("−", "-") for text in written]
     filled = [word for word in words if word]
     odd = [word for word in filled if not NUMBER.fullmatch(word)]
     if odd:
@@ -41,11 +43,6 @@ def read_numbers(cells: Iterable[Any], name: str) -> np.ndarray:
         )
     numbers = [float(word.rstrip("%").replace(",", ".") or "nan") for word in words]
     return np.array(numbers) / (100 if shares else 1)
-
-
-def _bare_number(cell: Any) -> str:
-    """Return a cell as a word without blanks and with a plain minus; "" where nothing is there."""
-    return re.sub(r"\s+", "", "" if says_nothing(cell) else str(cell)).replace("−", "-")
 
 
 def says_nothing(cell: Any) -> bool:

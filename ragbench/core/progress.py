@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from operator import length_hint
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -15,7 +16,7 @@ def progress(items: Iterable[Item], label: str, total: int | None = None) -> Ite
 
     Nothing of it stays in a notebook that is executed without a terminal.
     """
-    with bar(label, total if total is not None else _length(items)) as shown:
+    with bar(label, total or length_hint(items) or None) as shown:
         for item in items:
             yield item
             shown.update()
@@ -29,10 +30,3 @@ def bar(label: str, total: int | None = None) -> Any:
     return tqdm(
         desc=label, total=total, delay=DELAY, leave=False, disable=not is_shown, file=sys.stderr
     )
-
-
-def _length(items: object) -> int | None:
-    try:
-        return len(items)  # type: ignore[arg-type]
-    except TypeError:
-        return None

@@ -332,7 +332,6 @@ def load_settings(path: Path | str | None = None) -> Settings:
         raise BenchError(f"{place}: {say_what_is_wrong(error, Settings)}") from None
     if file:
         settings._root = file.parent.resolve()
-    remember(os.environ.get(DATABASE_URL))
     return settings
 
 
@@ -353,22 +352,17 @@ def find_file(path: Path | str | None) -> Path | None:
 
 def merge_environment(values: dict[str, Any]) -> None:
     """Put the environment's values over the file's: RAGBENCH_BUDGET__CALLS is budget.calls."""
-    for variable, value in _environment().items():
-        *tables, key = variable.lower().split("__")
-        if [*tables, key][0] not in Settings.model_fields:
+    for variable, value in os.environ.items():
+        if variable == DATABASE_URL:
+            remember(value)
+        *tables, key = variable.removeprefix(PREFIX).lower().split("__")
+        is_ours = variable.startswith(PREFIX) and variable != DATABASE_URL
+        if not is_ours or [*tables, key][0] not in Settings.model_fields:
             continue
         table = values
         for name in tables:
             table = table.setdefault(name, {})
         table[key] = value
-
-
-def _environment() -> dict[str, str]:
-    return {
-        name.removeprefix(PREFIX): value
-        for name, value in os.environ.items()
-        if name.startswith(PREFIX) and name != DATABASE_URL
-    }
 
 
 def say_what_is_wrong(error: ValidationError, model: type[BaseModel]) -> str:

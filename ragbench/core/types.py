@@ -166,12 +166,17 @@ class Reply:
 class System(Protocol):
     """What is measured. can_retrieve: whether the method may be called.
 
-    takes_contexts: whether it answers from passages that it is given.
+    takes_contexts: whether it answers from passages that it is given. retriever: what searches,
+    where nothing of it is the user's code. dense: what of it searches by vectors. stand_ins: what
+    of it only stands in for a model.
     """
 
     name: str
     can_retrieve: bool
     takes_contexts: bool
+    retriever: Any
+    dense: Any
+    stand_ins: tuple[str, ...]
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """Return a ranking of at most k passages for every question; an error is an entry."""

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,15 @@ from ragbench.core.errors import BenchError
 from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Sample
 from ragbench.data.columns import Columns, check_answers, choose_columns, text_of
-from ragbench.data.files import LeftOut, Table, iter_batches, naming, read_table, rows_of_columns
+from ragbench.data.files import (
+    LeftOut,
+    Table,
+    iter_batches,
+    naming,
+    read_table,
+    rows_of_columns,
+    table_of,
+)
 from ragbench.data.messages import (
     Turn,
     is_dialogue,
@@ -100,32 +108,6 @@ def iter_answers(
                 yield read_answers(path, columns, system)
                 return
             yield _read_table(table, columns, system)
-
-
-def table_of(source: Any, text_field: str = "question") -> Table:
-    """Return the rows of a file, a list, columns, a frame, or what turns itself into one.
-
-    text_field: what a text in a list is. Raises BenchError for a list of anything else.
-    """
-    if isinstance(source, str | Path):
-        return read_table(source)
-    if hasattr(source, "to_pandas"):  # Hugging Face, ragas, polars
-        source = source.to_pandas()
-    if hasattr(source, "iterrows"):
-        frame = source.reset_index() if source.index.name else source
-        source = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    if isinstance(source, Mapping):
-        source = rows_of_columns({name: list(column) for name, column in source.items()})
-    rows = []
-    for item in source:
-        row = {text_field: item} if isinstance(item, str) else item
-        row = vars(row) if is_dataclass(row) else row
-        if not isinstance(row, dict):
-            raise BenchError(f"{str(item)[:60]!r} is no row; give dicts: {{{text_field!r}: …}}")
-        rows.append(row)
-    if not rows:
-        raise BenchError("there are no rows; give a list of dicts")
-    return Table(rows)
 
 
 def _read_table(table: Table, named: Mapping[str, str] | None, system: str) -> Answers:

@@ -179,19 +179,16 @@ class Builder:
             raise BenchError(f"no row can be used; {'; '.join([*self.notes, self.seen])}")
         texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
-        frames = {key: make_frame(key, rows) for key, rows in self.rows.items()}
+        frames = {}
+        for key, rows in self.rows.items():
+            frame = pd.DataFrame(rows, columns=FRAMES[key].names)
+            for column in FRAMES[key].columns:
+                if column.type == "number":  # a column as a whole tells what a comma is
+                    frame[column.name] = read_numbers(frame[column.name], f"{key}: {column.name}")
+            frames[key] = frame_of(frame, FRAMES[key])
         base = {frame.name: frames.pop(frame.name) for frame in BASE}
         language = language or ("ru" if is_russian else "en")
         return Dataset(name, language, **base, extras=frames, notes=tuple(self.notes))
-
-
-def make_frame(name: str, rows: Rows) -> pd.DataFrame:
-    """Return a frame whose numbers are read by their columns: a column tells what a comma is."""
-    frame = pd.DataFrame(rows, columns=FRAMES[name].names)
-    for column in FRAMES[name].columns:
-        if column.type == "number":
-            frame[column.name] = read_numbers(frame[column.name], f"{name}: {column.name}")
-    return frame_of(frame, FRAMES[name])
 
 
 def read_dialogue(values: Row, name: str) -> Rows:

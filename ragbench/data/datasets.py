@@ -16,11 +16,11 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.folders import replaced
 from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
-from ragbench.data.answers import table_of, unfold
+from ragbench.data.answers import unfold
 from ragbench.data.building import Builder
 from ragbench.data.columns import check_answers, choose_columns
 from ragbench.data.documents import DOCUMENT_ENDINGS, find_documents, read_documents
-from ragbench.data.files import BATCH, TABLE_ENDINGS, ending_of, iter_batches, naming
+from ragbench.data.files import BATCH, TABLE_ENDINGS, ending_of, iter_batches, naming, table_of
 from ragbench.data.traces import is_trace_export
 from ragbench.data.trec import read_qrels, read_run
 from ragbench.data.vocabulary import FIELDS, FILES, KINDS

@@ -13,9 +13,9 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -302,6 +302,32 @@ def unwrap(value: Row) -> list[Any]:
 def _holds_rows(name: str, inner: Any) -> bool:
     first = inner[0] if isinstance(inner, list) and inner else inner
     return normalize(name) in LISTS["wrappers"] and isinstance(first, dict)
+
+
+def table_of(source: Any, text_field: str = "question") -> Table:
+    """Return the rows of a file, a list, columns, a frame, or what turns itself into one.
+
+    text_field: what a text in a list is. Raises BenchError for a list of anything else.
+    """
+    if isinstance(source, str | Path):
+        return read_table(source)
+    if hasattr(source, "to_pandas"):  # Hugging Face, ragas, polars
+        source = source.to_pandas()
+    if hasattr(source, "iterrows"):
+        frame = source.reset_index() if source.index.name else source
+        source = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    if isinstance(source, Mapping):
+        source = rows_of_columns({name: list(column) for name, column in source.items()})
+    rows = []
+    for item in source:
+        row = {text_field: item} if isinstance(item, str) else item
+        row = vars(row) if is_dataclass(row) else row
+        if not isinstance(row, dict):
+            raise BenchError(f"{str(item)[:60]!r} is no row; give dicts: {{{text_field!r}: …}}")
+        rows.append(row)
+    if not rows:
+        raise BenchError("there are no rows; give a list of dicts")
+    return Table(rows)
 
 
 def rows_of_columns(table: Row) -> list[Row]:

@@ -27,7 +27,7 @@ def drop_copies(retrieved: pd.DataFrame) -> pd.DataFrame:
     # Whole numbers are compared in a fraction of the time that DataFrame.duplicated takes.
     keys = np.zeros(len(retrieved), dtype=np.int64)
     for name in [*ranking, *passage]:
-        codes, values = number_values(retrieved[name])
+        codes, values = pd.factorize(retrieved[name])
         keys = keys * len(values) + codes
     is_copy = pd.Series(keys, index=retrieved.index).duplicated()
     if not is_copy.any():
@@ -71,14 +71,8 @@ def count_groups_once(graded: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFram
 def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
     """Return the place of each value in the index, −1 for one that is not there."""
     # Each value is looked up once, however often it stands in the column.
-    codes, values = number_values(column)
-    return index.get_indexer(values)[codes]
-
-
-def number_values(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
-    """Return the number of each value of a column, and the values."""
     codes, values = pd.factorize(column)
-    return codes, pd.Index(values)
+    return index.get_indexer(pd.Index(values))[codes]
 
 
 def collapse_pages(

@@ -122,8 +122,8 @@ def ndcg(
     1 is the best order, 0 nothing relevant among the first k; above 0.9 excellent, 0.5 to 0.9
     acceptable, below to be improved. Pages state the bands of their threshold set.
     """
-    best = above_zero(ideal[:, :k])
-    found = above_zero(gains[:, :k])
+    # fmax takes the 0 where a grade is NaN, too.
+    best, found = np.fmax(ideal[:, :k], 0.0), np.fmax(gains[:, :k], 0.0)
     if gain == "exponential":
         best, found = np.exp2(best) - 1, np.exp2(found) - 1
     if shares is not None:
@@ -284,11 +284,6 @@ def is_relevant(grades: Array, level: Level) -> NDArray[np.bool_]:
 def is_judged(grades: Array) -> NDArray[np.bool_]:
     """Tell which grades are judgements: all but NaN and −1."""
     return ~np.isnan(grades) & (grades != POOLED)
-
-
-def above_zero(grades: Array) -> Array:
-    """Return the grades with 0 for those below 0 and for NaN."""
-    return np.fmax(grades, 0.0)
 
 
 def count_relevant(ideal: Array, level: Level) -> Counts:

@@ -98,7 +98,11 @@ class Part:
             return figure_html(self.content, "" if self.is_folded else self.title)
         if isinstance(self.content, pd.DataFrame):
             return frame_html(self.content)
-        return text_html(self.content)
+        if isinstance(self.content, Markup):  # HTML already
+            is_block = self.content.startswith(("<p", "<div", "<ul", "<ol", "<dl"))
+            return self.content if is_block else Markup("<p>{}</p>").format(self.content)
+        paragraphs = [text for text in self.content.split("\n\n") if text.strip()]
+        return Markup("").join(Markup("<p>{}</p>").format(text) for text in paragraphs)
 
     def __str__(self) -> str:
         """Title, content and note as plain text; of a figure what it shows point by point."""
@@ -158,18 +162,6 @@ def facts(named: Mapping[str, Any]) -> Part:
     return Part(Markup(" ").join(pairs), style="facts")
 
 
-def text_html(text: str) -> Markup:
-    """Return paragraphs, parted at blank lines. Markup is HTML already and stays as it is."""
-    if isinstance(text, Markup):
-        return (
-            text
-            if text.startswith(("<p", "<div", "<ul", "<ol", "<dl"))
-            else Markup("<p>{}</p>").format(text)
-        )
-    paragraphs = [part for part in text.split("\n\n") if part.strip()]
-    return Markup("").join(Markup("<p>{}</p>").format(part) for part in paragraphs)
-
-
 def plain_text(text: str) -> str:
     """Return a text without the marks of HTML, if it has any; a paragraph is a line."""
     if not isinstance(text, Markup):
@@ -195,7 +187,11 @@ def cell_text(cell: Any) -> str:
 def frame_html(frame: pd.DataFrame) -> Markup:
     """Return a table whose index heads its rows. Numbers stand right, words left."""
     columns = [[cell_text(cell) for cell in frame[name]] for name in frame.columns]
-    classes = [column_class(cells) for cells in columns]
+    classes = []
+    for cells in columns:
+        # Long texts are set not too narrow.
+        words = "words long" if max(map(len, cells), default=0) > LONGEST_NARROW else "words"
+        classes.append("number" if all(map(is_number, cells)) else words)
     # A frame with plain row numbers has no headings of rows.
     has_headings = not isinstance(frame.index, pd.RangeIndex)
     head = Markup("<th>{}</th>").format(frame.index.name or "") if has_headings else Markup("")
@@ -203,7 +199,11 @@ def frame_html(frame: pd.DataFrame) -> Markup:
         head += Markup('<th scope="col" class="{}">{}</th>').format(kind, name)
     body = []
     for place, heading in enumerate(frame.index):
-        row = heading_html(heading) if has_headings else Markup("")
+        row = Markup("")
+        if has_headings:
+            # A short heading is not broken.
+            kind = "short" if len(plain_text(str(heading))) <= LONGEST_UNBROKEN else ""
+            row = Markup('<th scope="row" dir="auto" class="{}">{}</th>').format(kind, heading)
         for cells, kind in zip(columns, classes, strict=True):
             row += cell_html(cells[place], kind)
         # A row without a heading goes on with what the last heading names.
@@ -214,19 +214,6 @@ def frame_html(frame: pd.DataFrame) -> Markup:
         '<div class="scroll"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
     )
     return table.format(head, Markup("\n").join(body))
-
-
-def column_class(cells: list[str]) -> str:
-    """Return how a column is set: numbers right, words left, long texts not too narrow."""
-    if all(map(is_number, cells)):
-        return "number"
-    return "words long" if max(map(len, cells)) > LONGEST_NARROW else "words"
-
-
-def heading_html(heading: Any) -> Markup:
-    """Return the heading of a row; a short one is not broken."""
-    kind = "short" if len(plain_text(str(heading))) <= LONGEST_UNBROKEN else ""
-    return Markup('<th scope="row" dir="auto" class="{}">{}</th>').format(kind, heading)
 
 
 def is_number(text: str) -> bool:

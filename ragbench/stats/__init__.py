@@ -1,7 +1,6 @@
 """Statistics: arrays in, frames out; no models, databases, settings or pages."""
 
 from ragbench.stats.comparisons import WORDS, compare
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import (
     jackknife_intervals,
     linear_values,
@@ -11,6 +10,7 @@ from ragbench.stats.intervals import (
     quantile_intervals,
     statistic_intervals,
 )
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.statement import Scale, Statement, state, state_slices
 
 __all__ = [

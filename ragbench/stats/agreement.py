@@ -20,8 +20,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragbench.core.errors import BenchError
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import add_counts, jackknife_error, mean_intervals, t_quantile
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import NO_SPREAD, Array, unit_codes
 
 LEAST_UNITS = 30  # for an interval

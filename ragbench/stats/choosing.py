@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.stats.comparisons import compare
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import UNBOUNDED, mean_intervals, measured_units
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import Array, as_table, sum_by_unit
 
 # With fewer folds, fewer questions choose, and choose worse; with more, the value varies more.

@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ragbench.core.errors import BenchError
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import UNBOUNDED, Bounds, mean_intervals
 from ragbench.stats.resampling import (
+    DEFAULT,
     MOST_UNITS,
+    Confidence,
     distinct_columns,
     resample,
 )

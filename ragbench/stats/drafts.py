@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.stats.comparisons import family_frame
-from ragbench.stats.confidence import DEFAULT, Confidence
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import Array, as_table, unit_codes, unit_influence
 
 ORDERS = ("same order", "opposite order", "not shown")

@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ragbench.core.errors import BenchError
-from ragbench.stats.confidence import DEFAULT, Confidence
-from ragbench.stats.resampling import bundle, resample, resample_ratios
+from ragbench.stats.resampling import DEFAULT, Confidence, bundle, resample, resample_ratios
 from ragbench.stats.units import (
     NO_SPREAD,
     Array,

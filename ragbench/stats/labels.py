@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.errors import BenchError
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import t_quantile
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import Array, mean_and_error, unit_codes, unit_influence, unit_totals
 
 FOLDS = 5  # an answer's lambda is fitted to the other folds, or it would fit its own error

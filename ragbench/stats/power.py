@@ -12,8 +12,8 @@ from scipy import special
 
 from ragbench.core.errors import BenchError
 from ragbench.stats.comparisons import POWER, family_of_totals
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import t_quantile
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import NO_SPREAD, as_table, mean_and_error, unit_totals
 
 MOST_QUESTIONS = 1_000_000

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import mean_intervals
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import Array, as_table
 
 RATES = ("mean", "pass@k", "pass^k", "flip_rate")

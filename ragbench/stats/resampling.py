@@ -6,19 +6,43 @@ product of these counts with the sums of the units, for all columns at once, in 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.stats.confidence import Confidence
+from ragbench.core.errors import BenchError
 from ragbench.stats.units import Array, sum_by_unit
 
 # More units are put together at random into so many: groups of independent units are independent
 # units too, and memory and time stay flat. An error is then known to 1 %.
 MOST_UNITS = 5_000
 BLOCK = 500_000  # counts that are numbers with a decimal point at one time
+LEAST_DRAWS = 200  # below, the ends of an interval are a matter of luck
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Level of all intervals, number of draws, seed of every random number.
+
+    The same values give the same bytes. Raises BenchError for a level outside 0.5 to 1, and for
+    fewer than 200 draws.
+    """
+
+    level: float = 0.95
+    draws: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.level < 1:
+            raise BenchError(f"confidence {self.level:g} is no level; give one such as 0.95")
+        if self.draws < LEAST_DRAWS:
+            raise BenchError(f"{self.draws} draws are too few; give at least {LEAST_DRAWS}")
+
+
+DEFAULT = Confidence()
 
 
 @lru_cache(maxsize=2)

@@ -18,8 +18,8 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.frames import COMPARISONS, ESTIMATES, check
 from ragbench.core.metric import parse_label
 from ragbench.stats.comparisons import compare
-from ragbench.stats.confidence import DEFAULT, Confidence
 from ragbench.stats.intervals import mean_intervals
+from ragbench.stats.resampling import DEFAULT, Confidence
 from ragbench.stats.units import Array
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -113,7 +114,7 @@ class Neighbours:
     latency_ms: NDArray[np.float64]
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The database of ragbench. Free to make: it connects when it is first used.
 
     url: of a PostgreSQL with pgvector; "": RAGBENCH_DATABASE_URL, else the embedded server, whose
@@ -127,9 +128,6 @@ class Store:
         self.limits = limits or DatabaseSettings()
         self._url = url
         self._folder = folder or self.limits.folder
-
-    def __enter__(self) -> Store:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

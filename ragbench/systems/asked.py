@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Reply, Retrieval
@@ -42,13 +42,16 @@ def why_not_asked(name: str) -> str:
 class AskedSystem:
     """A system whose subclass says what it returned for each question, in `ask_all`.
 
-    takes_contexts: whether it can be given passages to answer from.
+    takes_contexts: whether it can be given passages to answer from. retriever, dense: see
+    `core.types.System`.
     """
 
     stand_ins: tuple[str, ...] = ()
     can_retrieve = True
     can_answer = True
     takes_contexts = False
+    retriever: Any = None
+    dense: Any = None
 
     def __init__(self, name: str, known: KnownPassages) -> None:
         self.name = name
@@ -108,28 +111,32 @@ class AskedSystem:
 class Answering:
     """A system with a generator, which answers where the system itself gives no answer at all.
 
-    is_named: somebody chose the generator, so that it answers from given passages, too; for a
-    system that only retrieves it always does. description: in place of the system's own.
+    make_generator: called when something is to be written. is_named: somebody chose the generator,
+    so that it answers from given passages, too; for a system that only retrieves it always does.
+    description: in place of the system's own.
     """
 
     def __init__(
-        self, system: AskedSystem, generator: Generator, *, is_named: bool, description: str = ""
+        self,
+        system: AskedSystem,
+        make_generator: Callable[[], Generator],
+        *,
+        is_named: bool,
+        description: str = "",
     ) -> None:
         self.system = system
         self._description = description
-        self._writer = generator
+        self._make_generator = make_generator
         self.name = system.name
         self.can_retrieve = system.can_retrieve
         is_writing = not system.takes_contexts and (is_named or not system.can_answer)
-        self.generator = generator if is_writing else None
+        self.generator = make_generator() if is_writing else None
         self.takes_contexts = system.takes_contexts or is_writing
-        self._has_written = is_writing
-
-    @property
-    def stand_ins(self) -> tuple[str, ...]:
-        """What of it only stands in for a model; the generator once it is used."""
-        own = self.system.stand_ins
-        return (*own, *self._writer.stand_ins) if self._has_written else own
+        self.retriever = system.retriever
+        self.dense = system.dense
+        self.stand_ins = system.stand_ins
+        if self.generator is not None:
+            self.stand_ins += self.generator.stand_ins
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """See `core.types.System`."""
@@ -172,8 +179,10 @@ class Answering:
     def _write(self, questions: Sequence[str], replies: list[Reply]) -> list[Reply]:
         """Write the answers to what was retrieved without an error."""
         rows = [row for row, reply in enumerate(replies) if not reply.error]
-        self._has_written = self._has_written or bool(rows)
-        written = self._writer.write(
+        writer = self.generator or self._make_generator()
+        if rows:
+            self.stand_ins = tuple(dict.fromkeys((*self.stand_ins, *writer.stand_ins)))
+        written = writer.write(
             [questions[row] for row in rows], [replies[row].hits for row in rows]
         )
         for row, reply in zip(rows, written, strict=True):

@@ -97,7 +97,11 @@ class BySignature:
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self._function = function
-        self._parameters = parameters_of(function)
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):  # it does not tell what it takes
+            parameters = []
+        self._parameters = [each for each in parameters if each.kind not in SEVERAL]
         names = [each.name for each in self._parameters]
         self._question = first_of(names, QUESTIONS) or next(iter(names), "")
         others = [other for other in names if other != self._question]
@@ -113,7 +117,7 @@ class BySignature:
 
     def __call__(self, question: str, k: int, texts: Sequence[str] | None) -> Any:
         """Call it; texts: to answer from, where it takes them."""
-        if not self._parameters:  # it does not tell what it takes
+        if not self._parameters:
             return self._function(question)
         values: dict[str, Any] = {self._question: question, self._count: k}
         if texts is not None:
@@ -125,15 +129,6 @@ class BySignature:
             elif each.name in values:
                 named[each.name] = values[each.name]
         return self._function(*positional, **named)
-
-
-def parameters_of(function: Any) -> list[inspect.Parameter]:
-    """Return the named parameters of a function; none of what does not tell."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    return [each for each in parameters if each.kind not in SEVERAL]
 
 
 def first_of(names: Sequence[str], known: Sequence[str]) -> str:

@@ -99,21 +99,14 @@ def read_returned(value: Any) -> Returned:
         return Returned(str(value.response), list(value.source_nodes))
     if isinstance(getattr(value, "content", None), str):  # a message of a chat model
         return Returned(answer=value.content)
-    parts = read_parts(value)
-    if parts is not None:
-        return read_mapping(parts)
+    if isinstance(value, Mapping):
+        return read_mapping(value)
+    if hasattr(value, "answer") or hasattr(value, "contexts"):
+        there = [name for name in ATTRIBUTES if hasattr(value, name)]
+        return read_mapping({name: getattr(value, name) for name in there})
     if is_list(value):
         return Returned(items=list(value))
     raise BenchError(f"it returned {show(value)}; {LEGAL}")
-
-
-def read_parts(value: Any) -> Mapping[Any, Any] | None:
-    """Return a dict, or the attributes of an object that has an answer or contexts; else None."""
-    if isinstance(value, Mapping):
-        return value
-    if hasattr(value, "answer") or hasattr(value, "contexts"):
-        return {name: getattr(value, name) for name in ATTRIBUTES if hasattr(value, name)}
-    return None
 
 
 def read_mapping(parts: Mapping[Any, Any]) -> Returned:

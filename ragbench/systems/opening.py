@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +97,8 @@ class Workshop:
         self.store = store
         self.journal = journal or settings.path(REPLIES)
         self.spending = spending
+        self.known = KnownPassages(dataset)
         self._made: dict[tuple[str, str], Any] = {}
-
-    @cached_property
-    def known(self) -> KnownPassages:
-        """The passages of the data set."""
-        return KnownPassages(self.dataset)
 
     def open(self, name: str, given: Any, generator: str) -> System:
         """Open one system."""
@@ -122,7 +118,9 @@ class Workshop:
             system = Searching(name, self.known, self.retriever(given))
         else:
             system = FunctionSystem(name, given, self.known)
-        writer = self.generator(generator)
+        if generator:  # else the stand-in is made when something is to be written
+            self.generator(generator)
+        writer = partial(self.generator, generator)
         return Answering(system, writer, is_named=bool(generator), description=description)
 
     def open_table(self, name: str, table: SystemTable) -> AskedSystem:

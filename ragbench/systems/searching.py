@@ -29,9 +29,12 @@ class Searching(AskedSystem):
         rewrite: Callable[[str], Any] | None = None,
     ) -> None:
         super().__init__(name, known)
-        self.retriever = retriever
+        self.searcher = retriever
         self.reranker = reranker
         self.rewrite = rewrite
+        self.retriever = None if rewrite or reranker else retriever
+        parts = retriever.parts if isinstance(retriever, Hybrid) else [retriever]
+        self.dense = next((part for part in parts if isinstance(part, Dense)), None)
         self._asked: set[str] = set()
         self.stand_ins = retriever.stand_ins
 
@@ -52,7 +55,7 @@ class Searching(AskedSystem):
         depth = k if self.reranker is None else max(k, self.reranker.depth)
         fresh = not self._asked.isdisjoint(questions)
         self._asked.update(questions)
-        found = self.retriever.find([searched[row] for row in rows], depth, fresh=fresh)
+        found = self.searcher.find([searched[row] for row in rows], depth, fresh=fresh)
         for row, retrieval in zip(rows, found, strict=True):
             if self.reranker is not None and retrieval.hits:
                 retrieval = rerank(self.reranker, questions[row], retrieval)
@@ -61,7 +64,7 @@ class Searching(AskedSystem):
 
     def describe(self) -> str:
         """Say what it is made of."""
-        parts = [self.retriever.describe()]
+        parts = [self.searcher.describe()]
         if self.rewrite is not None:
             parts.insert(0, "questions rewritten")
         if self.reranker is not None:
@@ -88,19 +91,3 @@ def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval
     ranked = [replace(first[place], similarity=scores[place]) for place in order]
     unscored = [replace(hit, similarity=math.nan) for hit in rest]
     return Retrieval((*ranked, *unscored), retrieval.latency_ms + outcome.latency_ms)
-
-
-def own_retriever(system: object) -> Retriever | None:
-    """Return the retriever of a system that has no code of the user's in it; else None."""
-    searching = getattr(system, "system", system)
-    if not isinstance(searching, Searching) or searching.rewrite or searching.reranker:
-        return None
-    return searching.retriever
-
-
-def dense_part(system: object) -> Dense | None:
-    """Return what of a system searches by vectors; None where nothing does."""
-    searching = getattr(system, "system", system)
-    retriever = searching.retriever if isinstance(searching, Searching) else None
-    parts = retriever.parts if isinstance(retriever, Hybrid) else [retriever]
-    return next((part for part in parts if isinstance(part, Dense)), None)

@@ -8,19 +8,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from ragbench.core.code import load_object
 from ragbench.core.errors import BenchError, suggest
 from ragbench.core.frames import ASKED, RETRIEVED, frame_of
 from ragbench.core.language import Language, load_language
+from ragbench.core.metric import CATALOGUE, parse_label
 from ragbench.core.progress import bar
-from ragbench.core.settings import Settings, say_what_is_wrong
+from ragbench.core.settings import MetricTable, Settings, say_what_is_wrong
+from ragbench.core.trust import open_settings
 from ragbench.core.types import Dataset, Retrieval, System
 from ragbench.stats import Confidence
-from ragbench.tiers.project import open_project
 
 if TYPE_CHECKING:
     from ragbench.store import Store
@@ -112,6 +115,42 @@ def read_options(model: type[Request], options: Mapping[str, Any]) -> Request:
         raise BenchError(say_what_is_wrong(error, model)) from None
 
 
+def open_project(path: Path | str | None = None) -> Settings:
+    """Read ragbench.toml of a trusted folder, and declare its metrics."""
+    settings = open_settings(path)
+    declare_metrics(settings)
+    return settings
+
+
+def declare_metrics(settings: Settings) -> None:
+    """Declare the metrics of a project.
+
+    They are those of its `modules`, the criteria of [metrics.NAME], and built-in ones with the
+    options of theirs. Raises BenchError for what cannot be declared.
+    """
+    for module in settings.modules:
+        load_object(f"{module}:__name__", settings.root)
+    for name, table in settings.metrics.items():
+        declare(name, table)
+
+
+def declare(name: str, table: MetricTable) -> None:
+    """Declare the metric of a table [metrics.NAME]."""
+    if table.question:
+        from ragbench.metrics.criteria import criterion
+
+        criterion(
+            table.question,
+            name=name,
+            scale=table.scale,
+            better="higher" if table.higher_is_better else "lower",
+            needs=table.needs or ("answer",),
+        )
+    elif table.options:
+        options = ",".join(f"{option}={value}" for option, value in table.options.items())
+        CATALOGUE[name] = parse_label(f"{name}({options})")
+
+
 @dataclass(frozen=True)
 class About:
     """What a measurement is of, in words: for page, index and manifest.
@@ -148,7 +187,7 @@ class Workbench:
         """
         found = dict.fromkeys(stand_ins)
         for system in self.systems.values():
-            found |= dict.fromkeys(getattr(system, "stand_ins", ()))
+            found |= dict.fromkeys(system.stand_ins)
         if not has_answers:
             found = {name: None for name in found if not name.startswith("generator ")}
         return About(

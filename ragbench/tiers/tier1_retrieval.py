@@ -28,7 +28,6 @@ from ragbench.metrics.rankings import Array, Rankings, measure_rankings, retriev
 from ragbench.stats import Statement, mean_intervals, quantile_intervals, state_slices
 from ragbench.stats import state as state_scores
 from ragbench.store import compare_indexes
-from ragbench.systems.searching import dense_part, own_retriever
 from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import (
     Options,
@@ -67,20 +66,18 @@ class Request(Options):
     def check_metrics(self) -> Request:
         """Refuse metrics that read no ranking or look beyond k, and a primary one beside them."""
         labels = [metric.label for metric in chosen_metrics(self)]
-        for label in labels:
-            check_metric(parse_label(label), self.k)
+        for metric in map(parse_label, labels):
+            if metric.kind != "ranking" and metric.name != CONSISTENCY:
+                raise BenchError(
+                    f"{metric.label} reads no ranking; `ragbench metrics` lists those that do"
+                )
+            if metric.options.get("k", 1) > self.k:
+                raise BenchError(
+                    f"{metric.label} looks beyond the k = {self.k} passages that are retrieved"
+                )
         if self.primary and parse_label(self.primary).label not in labels:
             raise BenchError(f"primary {self.primary!r} is none of {', '.join(labels)}")
         return self
-
-
-def check_metric(metric: Metric, k: int) -> None:
-    """Refuse a metric that reads no ranking, or one that looks deeper than what is retrieved."""
-    if metric.kind != "ranking" and metric.name != CONSISTENCY:
-        raise BenchError(f"{metric.label} reads no ranking; `ragbench metrics` lists those that do")
-    cutoff = metric.options.get("k")
-    if cutoff is not None and cutoff > k:
-        raise BenchError(f"{metric.label} looks beyond the k = {k} passages that are retrieved")
 
 
 def chosen_metrics(request: Request) -> list[Metric]:
@@ -146,7 +143,8 @@ def measure(request: Request, bench: Workbench) -> Frames:
     Raises BenchError where no question has a relevant passage.
     """
     dataset = bench.dataset
-    check_pages(request, dataset.passages)
+    if request.unit == "url" and (dataset.passages["url"] == "").any():
+        raise BenchError("unit = 'url', but there are passages without a url; use unit = 'chunk'")
     relevant = dataset.labels.loc[dataset.labels["grade"] > 0, "question_id"]
     questions = dataset.questions.assign(
         is_labelled=dataset.questions["question_id"].isin(relevant)
@@ -156,7 +154,9 @@ def measure(request: Request, bench: Workbench) -> Frames:
         raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
     copies = find_copies(labelled, dataset.passages)
     retrieved, asked, repeated = ask(request, bench, labelled, bool(copies))
-    retrieved, itself = drop_itself(retrieved, copies)
+    itself = pd.Series(dtype=int)
+    if copies:
+        retrieved, itself = drop_itself(retrieved, copies)
     retrieved, labels = grade(request, retrieved, dataset.passages, dataset.labels)
     retrieved = retrieved[retrieved["rank"] <= request.k].reset_index(drop=True)
     scores = score(request, labelled, retrieved, labels, asked, repeated)
@@ -189,7 +189,12 @@ def ask(
 
     Some questions at a time, so that the objects of only these are in memory.
     """
-    depth = ranking_depth(request, bench.dataset.passages)
+    depth = request.k
+    if request.unit == "url":
+        # With at most m passages a page, (k − 1) · m + 1 of them hold at least k pages.
+        urls = bench.dataset.passages["url"]
+        most = int(urls.value_counts().max())
+        depth = min((request.k - 1) * most + 1, MOST_RETRIEVED, len(urls))
     # Where questions are passages of the base, the first that comes back is the question itself.
     depth += int(has_copies)
     retrieved, asked = [], []
@@ -220,20 +225,6 @@ def drop_itself(retrieved: pd.DataFrame, copies: Collection[str]) -> tuple[pd.Da
     others = retrieved[~is_itself]
     ranks = others.groupby(["system", "question_id"], sort=False).cumcount() + 1
     return others.assign(rank=ranks), counts
-
-
-def check_pages(request: Request, passages: pd.DataFrame) -> None:
-    """Refuse to rank pages where passages do not say which page they are from."""
-    if request.unit == "url" and (passages["url"] == "").any():
-        raise BenchError("unit = 'url', but there are passages without a url; use unit = 'chunk'")
-
-
-def ranking_depth(request: Request, passages: pd.DataFrame) -> int:
-    """Return how many passages hold at least k pages: with at most m a page, (k − 1) · m + 1."""
-    if request.unit == "chunk":
-        return request.k
-    most = int(passages["url"].value_counts().max())
-    return min((request.k - 1) * most + 1, MOST_RETRIEVED, len(passages))
 
 
 def grade(
@@ -345,7 +336,7 @@ def consistency(repeats: Sequence[Sequence[Any]], k: int) -> list[float]:
     values = []
     for retrievals in zip(*repeats, strict=True):
         rankings = [[hit.id or hit.text for hit in r.hits] for r in retrievals if not r.error]
-        values.append(retrieval_consistency(rankings, k=k))
+        values.append(retrieval_consistency.compute(rankings, k))
     return values
 
 
@@ -380,7 +371,7 @@ def keep_latencies(request: Request, bench: Workbench, asked: pd.DataFrame) -> p
     parts = []
     for system in request.systems:
         rows = asked[asked["system"] == system]
-        if own_retriever(bench.systems[system]) is not None:
+        if bench.systems[system].retriever is not None:
             inputs = {
                 "what": "latency of retrieval",
                 "system": bench.systems[system].describe(),
@@ -404,7 +395,7 @@ def measure_indexes(request: Request, bench: Workbench, questions: list[str]) ->
     asked = questions[: request.index_questions]
     measured: dict[str, pd.DataFrame] = {}
     for name, system in bench.systems.items():
-        dense = dense_part(system)
+        dense = system.dense
         if dense is None or not asked or dense.describe() in measured:
             continue
         queries = dense.embed_questions(asked)
@@ -526,26 +517,18 @@ def state_bounds(request: Request, measured: Mapping[str, Measured]) -> pd.DataF
     rows = []
     for system, asked in measured.items():
         lowest = measure_rankings([judged, metric], asked.rankings)
-        highest = measure_rankings([metric], all_relevant(asked.rankings, depth))
+        # As if every passage without a label, down to that depth, were relevant.
+        gains, ideal = asked.rankings.gains, asked.rankings.ideal
+        places = np.arange(gains.shape[1])
+        n_seen = np.minimum(asked.rankings.n_retrieved, depth)
+        is_open = np.isnan(gains) & (places < n_seen[:, None])
+        best = np.hstack([ideal, np.where(is_open, 1.0, np.nan)])
+        relevant = Rankings(np.where(is_open, 1.0, gains), best, asked.rankings.n_retrieved)
+        highest = measure_rankings([metric], relevant)
         values = (lowest[judged.label], lowest[metric.label], highest[metric.label])
-        rows.append((system, metric.label, *map(mean_of, values)))
+        # Without the questions that have no value.
+        rows.append((system, metric.label, *(pd.Series(each).mean() for each in values)))
     return pd.DataFrame(rows, columns=["system", "metric", "judged", "lowest", "highest"])
-
-
-def mean_of(values: Array) -> float:
-    """Return the mean of the values that there are; NaN without any."""
-    present = values[~np.isnan(values)]
-    return float(present.mean()) if len(present) else float("nan")
-
-
-def all_relevant(rankings: Rankings, depth: int) -> Rankings:
-    """Return the rankings as if every passage without a label, down to a depth, were relevant."""
-    places = np.arange(rankings.gains.shape[1])
-    is_there = (places < rankings.n_retrieved[:, None]) & (places < depth)
-    is_open = np.isnan(rankings.gains) & is_there
-    gains = np.where(is_open, 1.0, rankings.gains)
-    added = np.where(is_open, 1.0, np.nan)
-    return Rankings(gains, np.hstack([rankings.ideal, added]), rankings.n_retrieved)
 
 
 def state_latencies(request: Request, asked: pd.DataFrame) -> pd.DataFrame:

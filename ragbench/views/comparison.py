@@ -551,8 +551,11 @@ def limits(result: Any, *sentences: str) -> Part:
 def provenance(result: Any) -> Part:
     """What it was measured with: systems, options, versions, commit, data."""
     _ = result.language.translate
-    request = result.request.model_dump(exclude_defaults=True)
-    options = [f"{name} = {option_text(value)}" for name, value in request.items()]
+    options = []
+    for name, value in result.request.model_dump(exclude_defaults=True).items():
+        # As it is typed: a list is parted by commas.
+        several = value if isinstance(value, tuple | list) else [value]
+        options.append(f"{name} = {', '.join(map(str, several))}")
     named = {
         **result.about.systems,
         _("options"): "; ".join(options),
@@ -564,8 +567,3 @@ def provenance(result: Any) -> Part:
     items = Markup("").join(pair.format(name, value) for name, value in named.items())
     content = Markup("<dl>{}</dl>").format(items)
     return Part(content, title=_("Provenance"), is_folded=True)
-
-
-def option_text(value: Any) -> str:
-    """A value of an option, as it is typed."""
-    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -10,9 +10,9 @@ import base64
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,13 +86,8 @@ def questions(result: Any, read: int = READ) -> QuestionList:
     values = details.values
     frame = pd.DataFrame(values, columns=details.systems, index=details.ids)
     frame.insert(0, "text", details.texts)
-
-    @cache
-    def render(is_page: bool) -> Markup:
-        return list_html(result, details, is_page=is_page)
-
     title = result.language.translate("Every question")
-    return QuestionList(frame, title=title, render=render)
+    return QuestionList(frame, title=title, render=cache(partial(list_html, result, details)))
 
 
 @dataclass(frozen=True)
@@ -102,10 +97,12 @@ class Details:
     values: (questions, systems) of the primary metric, NaN where unmeasured. outcomes: (questions,
     systems) numbers of `outcome_names`, empty without failures; outcome_colours: names of theirs,
     as in the figure of first failures. entries: what unfolds.
+    primary: the metric whose value stands beside every question.
     passages: (id, text) of all that are shown. total: questions, of which these are the first.
     """
 
     systems: list[str]
+    primary: str
     ids: list[str]
     texts: list[str]
     values: np.ndarray
@@ -132,11 +129,13 @@ def collect(result: Any, read: int) -> Details:
     lengths = PACKED if len(ids) * len(systems) > MOST_WRITTEN else WRITTEN
     cube = value_cube(scores, metrics, ids, systems)
     references = asked["reference"] if "reference" in asked else [""] * len(ids)
-    primary = metrics.index(primary_of(result, metrics))
+    primary = getattr(result.request, "primary", "")
+    primary = primary if primary in metrics else metrics[0]
     outcomes, failures = outcome_numbers(frames, ids, systems)
-    explained = explained_values(scores, language, lengths)
-    # Metrics whose values need no explanation stand in one table.
-    plain = [label for label in metrics if label not in explained_metrics(scores)]
+    # A metric that is explained once is so everywhere; the others stand in one table.
+    explained_metrics = set(scores.loc[scores["explanation"] != "", "metric"])
+    explained = explained_values(scores, explained_metrics, language, lengths)
+    plain = [label for label in metrics if label not in explained_metrics]
     digits = [metric_digits(label) for label in plain]
     planes = cube[[metrics.index(label) for label in plain]]
     write = cache(language.number)
@@ -170,9 +169,10 @@ def collect(result: Any, read: int) -> Details:
         )
     return Details(
         systems,
+        primary,
         ids,
         asked["text"].tolist(),
-        cube[primary],
+        cube[metrics.index(primary)],
         outcomes,
         [language.translate(failure) for failure in failures],
         [COLOURS.get(failure) or BY_PLACE[place] for place, failure in enumerate(failures)],
@@ -180,12 +180,6 @@ def collect(result: Any, read: int) -> Details:
         passages,
         total,
     )
-
-
-def primary_of(result: Any, metrics: Sequence[str]) -> str:
-    """Return the metric whose value stands beside every question."""
-    primary = getattr(result.request, "primary", "")
-    return primary if primary in metrics else metrics[0]
 
 
 def value_cube(
@@ -217,13 +211,14 @@ def metric_digits(label: str) -> int:
 
 
 def explained_values(
-    scores: pd.DataFrame, language: Language, lengths: Lengths
+    scores: pd.DataFrame, metrics: set[str], language: Language, lengths: Lengths
 ) -> dict[Key, list[list[str]]]:
     """Return by system and question: metric, value, and how it came about or why it is missing.
 
+    metrics: those with explanations.
     A reason that all metrics share, such as that the system failed, stands there once.
     """
-    is_explained = scores["metric"].isin(explained_metrics(scores))
+    is_explained = scores["metric"].isin(metrics)
     missing = scores[~is_explained & (scores["reason"] != "")]
     missing = missing.drop_duplicates(["system", "question_id", "reason"])
     shown = pd.concat([scores[is_explained], missing])
@@ -236,11 +231,6 @@ def explained_values(
         text = language.number(value, digits[label])
         rows[system, question_id].append([label, text, clip(explanation or reason, lengths.text)])
     return rows
-
-
-def explained_metrics(scores: pd.DataFrame) -> set[str]:
-    """Return the metrics with explanations: one that is explained once is so everywhere."""
-    return set(scores.loc[scores["explanation"] != "", "metric"])
 
 
 def outcome_numbers(
@@ -374,14 +364,13 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[:longest].rstrip() + "…"
 
 
-def list_html(result: Any, details: Details, *, is_page: bool) -> Markup:
+def list_html(result: Any, details: Details, is_page: bool) -> Markup:
     """Return the list; on a page with its controls, in Jupyter its beginning with its style."""
     language = result.language
     _ = language.translate
     count = len(details.ids) if is_page else min(SHOWN_IN_JUPYTER, len(details.ids))
     is_packed = is_page and count * len(details.systems) > MOST_WRITTEN
-    primary = primary_of(result, list(dict.fromkeys(result.frames.scores["metric"])))
-    digits = metric_digits(primary)
+    digits = metric_digits(details.primary)
     write = cache(language.number)
     values = [[write(value, digits) for value in row] for row in details.values[:count].tolist()]
     styles = system_styles(details.systems, getattr(result.request, "baseline", ""))
@@ -391,8 +380,8 @@ def list_html(result: Any, details: Details, *, is_page: bool) -> Markup:
         values=values,
         signs=[styles[name].sign for name in details.systems],
         baseline=getattr(result.request, "baseline", ""),
-        primary=primary,
-        is_lower_better=is_lower_better(primary),
+        primary=details.primary,
+        is_lower_better=is_lower_better(details.primary),
         total=details.total,
         is_page=is_page,
         packed=pack(details, language) if is_packed else "",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ragbench.cli.options import split_list
@@ -46,7 +46,7 @@ class PlannedSystem:
     """A system that asks nobody.
 
     It searches if that is done on this machine, else it takes any passages; its answers are out of
-    the journal, else quotes of the passages, another one in each repeat.
+    the journal, else quotes of the passages, each another one.
     """
 
     stand_ins = ()
@@ -62,7 +62,7 @@ class PlannedSystem:
         self.takes_contexts = system.takes_contexts
         self.generator = system.generator
         self.quoting = Extractive(GeneratorTable(), "en")
-        self.asked: Counter[str] = Counter()
+        self.numbers = count()
 
     def retrieve(self, questions: Sequence[str], k: int) -> list[Retrieval]:
         """See `core.types.System`."""
@@ -80,9 +80,8 @@ class PlannedSystem:
         replies = []
         for question, hits, answer in zip(questions, contexts, kept, strict=True):
             if answer is None:
-                self.asked[question] += 1
                 quoted = self.quoting.answer(question, [hit.text for hit in hits])
-                answer = f"{quoted} ({self.asked[question]})"
+                answer = f"{quoted} ({next(self.numbers)})"
             replies.append(Reply(answer, tuple(hits), 0.0))
         return replies
 
@@ -96,8 +95,7 @@ def plan_samples(samples: Any, metrics: Any, *, judge: Any = None, **options: An
     from ragbench.core.language import load_language
     from ragbench.tiers import rag_metrics as tier
     from ragbench.tiers.answering import open_services
-    from ragbench.tiers.common import read_options
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import open_project, read_options
     from ragbench.tiers.scoring import score_samples
 
     settings = open_project()
@@ -122,7 +120,7 @@ def plan_samples(samples: Any, metrics: Any, *, judge: Any = None, **options: An
 def plan_pages(pages: Sequence[str], settings: Settings, options: Mapping[str, Any]) -> list[Plan]:
     """Plan the pages of a run. options: of their requests, as notebooks have them."""
     from ragbench.judge import open_judge
-    from ragbench.tiers.project import declare_metrics
+    from ragbench.tiers.common import declare_metrics
 
     declare_metrics(settings)
     named = split_list(options.get("judges", "")) or list(settings.judges)

@@ -14,7 +14,7 @@ from ragbench.core.language import load_language
 from ragbench.extras.publish.exports import write_junit, write_markdown
 from ragbench.extras.publish.gates import exit_code, hold_gates
 from ragbench.report.finished import find_run, read_run
-from ragbench.tiers.project import open_project
+from ragbench.tiers.common import open_project
 
 
 def main(

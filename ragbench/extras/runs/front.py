@@ -74,7 +74,7 @@ def compare(
     baseline unless another is named. Results are called run 1, run 2, …. Raises BenchError for
     fewer than two, and for runs of different questions unless only_common=True.
     """
-    from ragbench.tiers.project import open_project
+    from ragbench.tiers.common import open_project
 
     settings = open_project()
     finished = {}
