@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ragbench.core.errors import BenchError
@@ -381,11 +383,10 @@ def test_encodings(tmp_path: Path, data: bytes) -> None:
     assert str(read_answers(path).samples[0].question).startswith("Когда")
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "koi8-r", "cp866", "utf-16-le"])
+@pytest.mark.parametrize("encoding", ["latin-1", "koi8-r", "cp866", "utf-16-le", "utf-32-le"])
 def test_other_encodings_are_refused(tmp_path: Path, encoding: str) -> None:
-    text = (
-        "Où est la salle, près du café?" if encoding == "latin-1" else "Когда открыта библиотека?"
-    )
+    texts = {"latin-1": "Où est la salle, près du café?", "utf-32-le": "When does it open?"}
+    text = texts.get(encoding, "Когда открыта библиотека?")
     path = tmp_path / "a.csv"
     path.write_bytes(f"question\n{text}\n".encode(encoding))
     with pytest.raises(BenchError, match="save it as UTF-8"):
@@ -468,6 +469,10 @@ def test_limits_within_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     pd.DataFrame({"question": ["When does it open?"] * 99}).to_parquet(path)
     monkeypatch.setattr(files, "MAX_BYTES", 1000)
     with pytest.raises(BenchError, match="a thousand rows hold more than 1,000 bytes"):
+        read_answers(path)
+    table = pa.table([["When?"], ["Where?"]], names=["question", "question"])
+    pq.write_table(table, path)
+    with pytest.raises(BenchError, match="two columns are called 'question'"):
         read_answers(path)
     path = tmp_path / "b.csv"
     path.write_bytes(b"question\n" + b"When?\n" * 9 + b"\xff\n")

@@ -152,3 +152,12 @@ def test_a_question_has_one_unit():
         state(scores, scales=SCALES)
     with pytest.raises(BenchError, match="there are no scores to state"):
         state(scores.iloc[:0], scales=SCALES)
+
+
+def test_a_margin_is_of_a_metric_at_every_cutoff():
+    scores = make_scores(systems=("old", "new"), metrics=("hits",)).assign(metric="hits@3")
+    options = {"scales": {"hits@3": SCALES["hits"]}, "confidence": QUICK}
+    stated = state(scores, margins={"hits": 0.9}, **options)
+    assert stated.comparisons["word"].tolist() == ["the same"]
+    stated = state(scores, margins={"hits": 0.9, "hits@3": 0.001}, **options)
+    assert stated.comparisons["word"].tolist() == ["not shown"]

@@ -301,7 +301,8 @@ def test_of_claims_every_one_has_to_be_supported() -> None:
     def adds(question: str) -> dict[str, Any]:
         number = number_of(question)
         more = " It is made of green cheese." if number < 2 else ""
-        return {"answer": passage(number) + more, "contexts": [f"p{number}"]}
+        parts = passage(number), f"Subject{number} opens.", "It opens in the morning."
+        return {"answer": " ".join(parts) + more, "contexts": [f"p{number}"]}
 
     options = {"faithfulness": "faithfulness", "faithful_from": None, "right_from": 0.1}
     result = tier3({"adds": adds}, judge="lexical", **options)

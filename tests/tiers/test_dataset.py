@@ -65,6 +65,20 @@ def test_every_question_is_listed_with_what_is_doubtful_of_it(result: Any) -> No
     assert "a label names a passage that the data set does not have" in page
 
 
+def test_a_language_is_told_of_five_words_and_with_certainty() -> None:
+    told = {
+        "Öffnungszeiten der Bibliothek": "",  # three words
+        "Каждый студент получает новую карту.": "ru",
+        "Wo ist der Saal im Haus": "de",
+        "La salle est au premier etage": "",  # .89 sure, and another language needs .9
+        "Exam retake in room A two": "en",  # .56 sure of the language that is expected
+        "Total cost is 90 euro per person": "",
+        "Wetin dey happen for the big market today": "",  # nobody writes Pidgin, nor Latin
+    }
+    texts = rb.dataset(["When?"], list(told), language="en").frames.languages
+    assert texts.loc[texts["table"] == "passages", "language"].tolist() == list(told.values())
+
+
 def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> None:
     for language, said in (("en", "Nothing was found"), ("ru", "Не нашлось ничего")):
         sample = rb.dataset(language=language)

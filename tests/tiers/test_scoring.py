@@ -124,6 +124,16 @@ def test_labelled_passages_may_be_texts() -> None:
     assert result.scores["value"].tolist() == [0.5]
 
 
+def test_passages_with_an_id_and_a_text_are_kept_and_an_offline_embedder_knows_them() -> None:
+    texts = ["Zebras graze.", "Gulls fly.", "Owls hoot."]
+    contexts: list[Any] = [{"id": f"p{number}", "text": text} for number, text in enumerate(texts)]
+    row = {**ROWS[4], "contexts": [*contexts, {"id": "bare"}, "A text without an id."]}
+    result = rb.score([row, row | {"id": "b"}], "semantic_similarity", embedder="hashing", **FEW)
+    assert result.frames.passages["passage_id"].tolist() == ["p0", "p1", "p2"]
+    # "noon" and "at nine" share no letters with the passages: both are as unknown.
+    assert means(result)["answers", "semantic_similarity"] == pytest.approx(1.0)
+
+
 def test_a_table_of_passages_is_no_answer_that_failed() -> None:
     rows = [{"question": "When?", "contexts": ["at nine"], "reference": "at nine"}]
     assert "returned nothing" not in str(rb.score(rows, metrics="context_recall", **FEW))

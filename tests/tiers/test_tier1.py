@@ -151,6 +151,18 @@ def test_a_piece_counts_by_the_share_of_the_labelled_text_that_it_holds() -> Non
     assert means(strict)["a", "mrr@10"] == pytest.approx(1 / 3)
 
 
+def test_pieces_of_labelled_passages_may_stand_beside_whole_ones() -> None:
+    documents = {"p": "aaaaa bbbbb", "o": "other", "n": "ccccc ddddd"}
+    questions = [{"id": "q", "text": "?", "relevant": {"n": 0, "p": 1, "o": 1}}]
+    systems = {
+        "both": lambda question, k: ["o", {"text": "bbbbb"}],
+        "of grade nought": lambda question, k: ["o", {"text": "bbbbb"}, {"text": "ccccc"}],
+    }
+    value = means(rb.tier1(systems, questions, documents, **FEW))
+    assert [value["both", f"recall@{k}"] for k in (1, 3)] == [0.5, 0.75]
+    assert pd.isna(value["of grade nought", "recall@3"])
+
+
 def test_repeats_that_rank_differently_lower_the_consistency() -> None:
     turns = itertools.cycle([["p0", "p1"], ["p1", "p0"]])
     result = rb.tier1(
