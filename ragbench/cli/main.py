@@ -194,12 +194,11 @@ def run(arguments: list[str]) -> int:
 
 def misuse_text(error: Any) -> str:
     """Say what is wrong with a command line. error: typer's."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "ragbench"
+    command = error.ctx.command_path if error.ctx else "ragbench"
     if not hasattr(error, "possibilities"):
         return f"{error.format_message().rstrip('.')}; see {command} --help"
     option = error.option_name
-    names = [name for each in context.command.params for name in each.opts] if context else []
+    names = [name for each in error.ctx.command.params for name in each.opts]
     hint = OTHER_WORDS.get(option) or suggest(option, names)
     return f"{command} has no option {option}{hint}; see {command} --help"
 

@@ -17,8 +17,6 @@ from ragbench.core.secrets import visible
 if TYPE_CHECKING:
     from ragbench.llm.types import Plan
 
-WIDTH = 200  # of tables that no terminal shows
-
 
 def write_json(target: Path, content: Any) -> None:
     """Write JSON to a file, or to the screen for "-"; a missing number is null."""
@@ -72,7 +70,7 @@ def print_frame(frame: pd.DataFrame) -> None:
     for row in frame.itertuples(index=False):
         table.add_row(*[Text(visible(cell)) for cell in row])
     # A pipe and a file have no width that a table could have to fit.
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
+    Console(width=None if sys.stdout.isatty() else sys.maxsize).print(table)
 
 
 def print_plans(plans: Sequence[Plan]) -> None:

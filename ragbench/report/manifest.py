@@ -19,7 +19,6 @@ import pandas as pd
 
 from ragbench.core.secrets import mask
 
-FORMAT = 2  # of the manifest; today's first house wrote 1
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 RECORD = "page.json"  # in the folder of a page's frames, until the manifest has it
@@ -101,7 +100,6 @@ def write_manifest(folder: Path, pages: Sequence[Mapping[str, Any]] = (), **run:
         by_name[name] = {"name": name, **by_name.get(name, {}), **said}
         record.unlink()
     manifest = {
-        "format": FORMAT,
         **run,
         "versions": versions(),
         "git_commit": git_commit(),
@@ -147,9 +145,8 @@ def git_commit() -> str:
             ["git", "rev-parse", "HEAD"],  # noqa: S607  whichever git the user has
             capture_output=True,
             text=True,
-            timeout=10,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return ""
     return found.stdout.strip() if found.returncode == 0 else ""

@@ -77,6 +77,7 @@ def write_page(
         scripts.append(read_template("questions.js"))
         css += read_template("questions.css")
     has_figures = "<figure>" in body
+    path.parent.mkdir(parents=True, exist_ok=True)
     if has_figures:
         write_plotly(path.parent)
     html = template("page.html.j2").render(
@@ -92,18 +93,14 @@ def write_page(
         version=version(),
         _=load_language(language).translate,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(mask(html), encoding="utf-8")
     return path
 
 
 def write_plotly(folder: Path) -> None:
-    """Write plotly.min.js (some 5 MB) into the folder, if it is not there."""
-    if (folder / PLOTLY).exists():
-        return
+    """Write plotly.min.js (some 5 MB) into the folder."""
     from plotly.offline import get_plotlyjs
 
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / PLOTLY).write_text(get_plotlyjs(), encoding="utf-8")
 
 

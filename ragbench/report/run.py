@@ -20,7 +20,6 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.folders import replaced
 from ragbench.core.language import Language, load_language
 from ragbench.core.settings import Settings
-from ragbench.core.trust import open_settings
 from ragbench.report.execute import Kernels, execute_notebook, has_tag, parameter_names
 from ragbench.report.index import STATUSES, write_index
 from ragbench.report.manifest import write_manifest, write_summary
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 METADATA = "ragbench"  # of a notebook: {"after_others": true} makes it the last of a run
-WORKERS = 2  # notebooks at once: each has a kernel with the whole library in its memory
 NOTHING_SHOWN = Markup("")
 LITERALS = (str, int, float, bool, type(None))
 
@@ -79,32 +77,31 @@ Report = Callable[[PageRun], None]
 def run_notebooks(
     notebooks: Sequence[Path | str],
     out: Path | str,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any],
     *,
-    settings: Settings | None = None,
-    workers: int = WORKERS,
+    settings: Settings,
+    workers: int,
     on_progress: Report = lambda page: None,
 ) -> Run:
     """Execute the notebooks and write their report to the folder `out`.
 
     parameters: values of the notebooks' parameters, literals alone; each goes to the notebooks that
-    have it. on_progress: called with a page whenever its status changes. A notebook that fails does
-    not stop the others: its page shows how far it came, and why it stopped. A folder that is there
-    is replaced when all is written.
+    have it. workers: notebooks at once, each with the whole library in its memory. on_progress:
+    called with a page whenever its status changes. A notebook that fails does not stop the others:
+    its page shows how far it came, and why it stopped. A folder that is there is replaced when all
+    is written.
 
     Raises BenchError for a notebook that is not there and a parameter that none has, and
     KeyboardInterrupt again after the interrupted report was written.
     """
-    settings = settings or open_settings()
-    parameters = {"language": settings.language, **(parameters or {})}
+    parameters = {"language": settings.language, **parameters}
     out = Path(out).absolute()
     language = load_language(parameters["language"])
-    with Kernels() as kernels:  # they load the library while the notebooks are read
-        pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-        with replaced(out) as beside:
-            run = Run(beside, out.name, language, pages)
-            execute_pages(run, settings, kernels, workers, on_progress)
-            finish(run, settings)
+    pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
+    with Kernels() as kernels, replaced(out) as beside:
+        run = Run(beside, out.name, language, pages)
+        execute_pages(run, settings, kernels, workers, on_progress)
+        finish(run, settings)
     run.folder = out
     if run.status == "interrupted":
         raise KeyboardInterrupt
@@ -194,7 +191,7 @@ def make_page(page: PageRun, run: Run, kernels: Kernels, root: Path) -> None:
 
         page.failure = f"{type(error).__name__}: {error}"
         notebook = nbformat.read(page.source, as_version=4)
-    page.seconds = round(time.monotonic() - begun, 1)
+    page.seconds = time.monotonic() - begun
     page.status = "failed" if page.failure else "complete"
     if run.status == "interrupted":
         page.status, page.failure = "interrupted", ""
@@ -235,7 +232,7 @@ def finish(run: Run, settings: Settings) -> None:
         status=run.status,
         language=run.language.code,
         started=run.started.isoformat(timespec="seconds"),
-        seconds=round(seconds, 1),
+        seconds=seconds,
         settings=settings.model_dump(mode="json", exclude_defaults=True),
     )
     write_index(run)

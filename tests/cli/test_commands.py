@@ -28,6 +28,8 @@ Write = Callable[..., None]
         ("", "score --format latex one.csv", 3, "no option --format; write --latex FILE"),
         ("", "score --metrcs a one.csv", 3, "no option --metrcs; did you mean '--metrics'?"),
         ("", "run --limit x", 3, "'--limit'"),
+        ("", "run -d", 3, "Option '-d' requires an argument; see ragbench --help"),
+        ("", "run --wwww", 3, "ragbench run has no option --wwww; see ragbench run --help"),
         ("", "metrics mmr", 3, "no metric 'mmr'; did you mean 'mrr'?"),
         ("", "run tier_1", 3, "no notebook 'tier_1'; did you mean 'tier1_retrieval'?"),
         ("", "run -d campsu", 3, "no data set 'campsu'"),
@@ -35,6 +37,9 @@ Write = Callable[..., None]
         ("", "run -j lexcal", 3, "no judge 'lexcal'; did you mean 'lexical'?"),
         ("", "run -m mmr", 3, "no metric 'mmr'; did you mean 'mrr'?"),
         ("", "run -p k", 3, "-p k: write NAME=VALUE"),
+        ("", "run -p =1", 3, "-p =1: write NAME=VALUE"),
+        ("", "run xyz", 3, "no notebook 'xyz'; there are"),
+        ("", "load x x.csv", 3, "no kind 'x'; there are documents"),
         ("", "run -d db:own", 3, "no database 'own'"),
         ("", "load question x.csv", 3, "no kind 'question'; did you mean 'questions'?"),
         ("", "gate", 3, "there are none; `ragbench run`"),
@@ -44,24 +49,22 @@ Write = Callable[..., None]
         ("odd.csv", "score odd.csv", 3, "--column question=frage --column answer=antwort"),
         ("odd.csv", "score odd.csv -c question", 3, "write FIELD=COLUMN"),
         ("odd.csv", "score odd.csv -c question=", 3, "write FIELD=COLUMN"),
+        ("odd.csv", "score odd.csv -c =frage", 3, "write FIELD=COLUMN"),
         ("answers.csv", "score answers.csv", 3, "--column system=version"),
         ("one.csv", "score one.csv -m context_recall", 3, "no row has all of these"),
         ("one.csv", "score one.csv -m exact_match -s v9", 3, "no system v9"),
         ("one.csv", "score one.csv -m exact_match", 0, "exact_match answers reaches 1.000"),
         ("one.csv", "score one.csv -m answer_relevance", 0, "offline stand-ins: judge lexical"),
         ("one.csv", "score one.csv --criterion polite", 3, "write NAME=QUESTION"),
+        ("one.csv", "score one.csv --criterion =Polite?", 3, "write NAME=QUESTION"),
         ("one.csv", 'score one.csv --criterion "a=Is it polite?"', 4, "nothing was measured of a"),
         ("one.csv", "score one.csv --plan", 0, "no model would be asked"),
         ("one.csv", "load answers one.csv", 3, "scored where they lie: ragbench score one.csv"),
         ("odd.csv", "load questions odd.csv", 3, "text=COLUMN; the columns are frage, antwort"),
         ("odd.csv", "load dialogues odd.csv", 3, "no messages; name their column"),
         ("bad.bin", "load questions bad.bin", 3, "bad.bin: is no file that ends with"),
-        (
-            "questions.csv",
-            "load questions questions.csv --name ../x",
-            3,
-            "name is that of a folder",
-        ),
+        ("one.csv", "load questions one.csv --name ../x", 3, "name is that of a folder"),
+        ("one.csv", "load questions one.csv --name .x", 3, "name is that of a folder"),
         ("", "load documents docs", 3, "there is no docs"),
         ("", "load database own", 3, "no table [databases.own]"),
         (
@@ -76,9 +79,11 @@ Write = Callable[..., None]
         ("", "metrics ndcg", 0, "options  k=None, gain=linear"),
         ("", "metrics ndcg,hallucination", 0, "scale    0 to 1, lower is better"),
         ("", "metrics show_decision", 0, "scale    0 to 1; neither end is good"),
+        ("", "metrics mrr", 0, "reads    gains, ideal\noptions  k=None, level=None\nsource  "),
         ("", "metrics total_samples --json -", 0, '"bounds": [\n    0.0,\n    null\n   ]'),
         ("rows.csv", "score rows.csv -m exact_match", 0, "left out row 4: has neither"),
         ("rows.csv", "score rows.csv -m exact_match", 0, "left out 2 more rows"),
+        ("three.csv", "score three.csv -m exact_match", 0, "left out row 4: has neither"),
         (
             "one.csv",
             'score one.csv -m exact_match --criterion "a=Polite?"',
@@ -90,6 +95,18 @@ Write = Callable[..., None]
             'score one.csv -m exact_match --criterion "a=Polite?" --scale 5,1',
             3,
             "scale",
+        ),
+        (
+            "one.csv",
+            'score one.csv -m exact_match --criterion "a=Polite?" --scale 1,2,3',
+            0,
+            "● answers          0.000  1",
+        ),
+        (
+            "one.csv",
+            'score one.csv -m exact_match --criterion "a=Polite?" --scale bad,good',
+            0,
+            "● answers          0.000  1",
         ),
         ("", "metrics", 0, "faithfulness"),
         ("", "trust --list", 0, ""),
@@ -109,6 +126,7 @@ def test_a_command_ends_with_its_code_and_says_why(
     assert typed(command) == code
     printed = capsys.readouterr()
     assert said in printed.out + printed.err
+    assert "left out 0 more" not in printed.err
     # An error is one sentence.
     assert code == 0 or printed.err.strip().splitlines()[-1].startswith("ragbench: ")
 
@@ -138,6 +156,7 @@ def test_every_way_out_of_score(write: Write, capsys: pytest.CaptureFixture[str]
     assert typed(f"{line} --confidence 0.9") == 0
     printed = capsys.readouterr().out
     assert "On exact_match" in printed
+    assert "stand-ins" not in printed
     assert '"level": 0.9' in printed
     latex = Path("paper/table.tex").read_text()
     assert "\\toprule" in latex
@@ -366,7 +385,7 @@ def test_an_annex_that_was_taken_off_is_no_command() -> None:
 
 
 def test_lab_opens_the_notebooks_and_hands_on_the_rest(
-    write: Write, monkeypatch: pytest.MonkeyPatch
+    write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed_on: list[str] = []
     monkeypatch.setattr("os.execv", lambda program, arguments: typed_on.extend(arguments))
@@ -374,6 +393,9 @@ def test_lab_opens_the_notebooks_and_hands_on_the_rest(
     assert typed("lab -- --no-browser") == 0
     assert Path.cwd().name == "notebooks"
     assert typed_on[1:] == ["-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", "--no-browser"]
+    monkeypatch.chdir(folder)
+    assert typed("lab --ip 0.0.0.0") == 0
+    assert typed_on[-1] == "--ServerApp.ip=0.0.0.0"
 
 
 def test_every_public_name_is_there() -> None:

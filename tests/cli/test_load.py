@@ -39,9 +39,13 @@ def test_questions_go_to_the_base_that_was_loaded_before(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["load", "documents", "docs", "--name", "help"]) == 0
-    assert "next: ragbench load questions FILE --name help" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "next: ragbench load questions FILE --name help" in printed.out
+    assert "replaced" not in printed.err
     assert run(["load", "questions", "faq.csv", "--name", "help"]) == 0
-    assert "1 passages, 1 questions" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "1 passages, 1 questions" in printed
+    assert "next: ragbench run -d help" in printed
     assert [row["text"] for row in rows_of(files, "chunks")] == ["The fee is paid in May."]
     assert run(["load", "questions", "faq.csv", "--name", "help"]) == 0
     assert "1 questions and 0 passages that were there are replaced" in capsys.readouterr().err
@@ -57,8 +61,15 @@ def test_rows_of_other_tables_are_replaced_by_their_ids(files: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["load", "documents", "docs", "--name", "help", "--dry-run"]) == 0
-    assert "The fee is paid in May." in capsys.readouterr().out
+    sections = "".join(f"\n## Fee {n}\nThe fee {n} is paid in May.\n" for n in range(3))
+    (files / "docs" / "fees.md").write_text(f"# Fees\n{sections}")
+    questions = "id,question,relevant\n" + "".join(f"q{n},what fee {n}?,\n" for n in range(3))
+    (files / "faq.csv").write_text(questions)
+    for line, said in (("documents docs", "fee {} is paid"), ("questions faq.csv", "what fee {}?")):
+        assert run(["load", *line.split(), "--name", "help", "--dry-run"]) == 0
+        printed = capsys.readouterr().out
+        assert [said.format(n) in printed for n in range(3)] == [True, True, False]
+        assert "nothing was written (--dry-run)" in printed
     assert not (files / "data").exists()
 
 
@@ -72,12 +83,13 @@ def test_own_tables_have_the_language_of_the_project_or_that_which_is_named(
     with Store(url=database_url) as store, store.engine.begin() as connection:
         connection.exec_driver_sql(
             "CREATE TABLE fees (id integer PRIMARY KEY, body text);"
-            "INSERT INTO fees VALUES (1, 'The fee is paid in May.')"
+            "INSERT INTO fees SELECT n, 'The fee of ' || n FROM generate_series(1, 1001) AS n"
         )
     tables = 'passages = "fees"\ntext = "body"\nurl = ""\nvector = ""\n'
     (files / "ragbench.toml").write_text(f'language = "ru"\n[databases.own]\n{tables}')
     for more, language in (([], "ru"), (["--language", "en"], "en")):
         assert run(["load", "database", "own", "--dry-run", *more]) == 0
-        assert f"1 passages, 0 questions (0 with relevant passages); language {language}" in (
+        # A dry run looks at the first.
+        assert f"1,000 passages, 0 questions (0 with relevant passages); language {language}" in (
             capsys.readouterr().out
         )

@@ -37,6 +37,17 @@ LINES = {
     "dialogues.jsonl": ["ragbench load dialogues dialogues.jsonl --name dialogues", "ragbench run"],
     "decisions.csv": ["ragbench load decisions decisions.csv --name decisions", "ragbench run"],
     "history.csv": ["ragbench load history history.csv --name history", "ragbench run"],
+    "notes.md": [
+        "ragbench load documents . --name documents",
+        "ragbench draft documents",
+        "ragbench run",
+    ],
+    "docs/loans.md open.csv": [
+        "ragbench load documents docs --name docs",
+        "ragbench load questions open.csv --name docs",
+        "ragbench run",
+    ],
+    "judged.qrels": ["ragbench run"],
 }
 
 
@@ -52,11 +63,45 @@ def test_init_names_every_file_and_commands_that_work(
     assert "bad.bin: not read: is none of" in printed
     commands = [line.strip() for line in printed.splitlines() if line.startswith("  ragbench ")]
     assert commands == LINES[files]
+    settings = Path("ragbench.toml").read_text()
+    assert "# [systems.mine]" in settings
+    is_own = any(" load " in command for command in commands)
+    assert ('dataset = "campus"' in settings) != is_own
     for command in commands:
         if command != "ragbench run" and "score" not in command:
             assert typed(command.removeprefix("ragbench ")) == 0
     assert run(["init"]) == 3
     assert run(["init", "--force"]) == 0
+
+
+def test_init_looks_into_folders_of_tables_and_past_what_is_no_data(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = {"tables/answers.csv": FILES["answers.csv"], "data/docs/a.md": "# A\n\nText."}
+    folders |= {"own/chunks.en.jsonl": '{"id": "1", "text": "x"}', "docs/b.md": "# B\n\nText."}
+    others = dict.fromkeys(
+        (".env.csv", "_x.csv", "README.md", "code.py", "reports/a.csv"), "a\n1\n"
+    )
+    write(**folders, **others)
+    assert typed("init") == 0
+    printed = capsys.readouterr().out
+    for line in (
+        "tables/answers.csv: answers (",
+        "data/docs: documents\n",
+        "own: a data set of ragbench\n",
+        "docs: documents\n",
+    ):
+        assert line in printed
+    for name in others:
+        assert name.partition("/")[0] not in printed
+    # A data set that is there comes before what could be loaded.
+    assert 'dataset = "own"' in Path("ragbench.toml").read_text()
+    assert "ragbench draft" not in printed
+    (Path("many")).mkdir()
+    for n in range(201):
+        Path(f"many/{n}.csv").touch()
+    assert typed("init many --force") == 3
+    assert "many: 1 more were not looked at; name them" in capsys.readouterr().out
 
 
 def test_init_writes_down_what_is_no_file(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,17 +114,41 @@ def test_init_writes_down_what_is_no_file(write: Write, capsys: pytest.CaptureFi
         "postgresql://u:pass1234@h/d",
     ]
     assert run(["init", *targets]) == 0
+    printed = capsys.readouterr().out
+    for line in (
+        "search:find: your function or object",
+        "  export OWN_DATABASE_URL=…",
+        "  ragbench doctor --online\n  ragbench run\n",
+    ):
+        assert line in printed
     settings = Path("ragbench.toml").read_text()
     assert '[systems.service]\nurl = "http://localhost:1/ask"' in settings
     assert '[systems.service2]\nurl = "http://localhost:2/ask"' in settings
     assert 'callable = "search:find"' in settings
     assert 'url_variable = "OWN_DATABASE_URL"' in settings
-    assert "pass1234" not in settings + capsys.readouterr().out
+    assert "pass1234" not in settings + printed
+    assert "# [systems.mine]" not in settings
+    assert 'dataset = "db:own"' in settings
+    # One of them is enough; without a service there is nobody to ask.
+    for target, doctor in (("http://h/ask", 1), ("search:find", 0), ("postgresql://h/d", 1)):
+        assert run(["init", target, "--force"]) == 0
+        printed = capsys.readouterr().out
+        assert printed.count("  ragbench doctor") == doctor
+        assert ("--online\n" in printed) == target.startswith("http")
+        assert "# [systems.mine]" not in Path("ragbench.toml").read_text()
 
 
 def test_load_adds_to_what_is_there(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("passages.csv", "questions.csv", "decisions.csv", "ratings.csv", "russian.csv")
-    assert typed("load passages passages.csv --name own") == 0
+    assert typed("load questions questions.csv") == 0
+    assert "next: ragbench load documents FOLDER --name questions" in capsys.readouterr().out
+    for text in ("It opens at 9.", "It opens at 8."):  # the later takes the place of the earlier
+        write(passages__csv=FILES["passages.csv"].replace("It opens at 8.", text))
+        assert typed("load passages passages.csv --name own") == 0
+    assert read_dataset("own").passages["text"].tolist()[-2:] == [
+        "It opens at 8.",
+        "A loan lasts 14 days.",
+    ]
     assert "next: ragbench load questions FILE" in capsys.readouterr().out
     assert typed("load questions questions.csv --name own --dry-run") == 0
     assert "question q1: 'When is it open?' → a" in capsys.readouterr().out
@@ -106,8 +175,11 @@ def test_load_adds_to_what_is_there(write: Write, capsys: pytest.CaptureFixture[
 
 def test_load_touches_no_files_of_others(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("questions.csv", **{"data/own/corpus.jsonl": '{"_id": "1", "text": "x"}\n'})
-    assert typed("load questions questions.csv --name own") == 3
-    assert "corpus.jsonl is no file of ours" in capsys.readouterr().err
+    write(**{"data/two/questions.en.csv": FILES["questions.csv"], "data/three/notes.md": "Mine."})
+    for name, file in (("own", "corpus.jsonl"), ("two", "questions.en.csv")):
+        assert typed(f"load questions questions.csv --name {name}") == 3
+        assert f"{file} is no file of ours" in capsys.readouterr().err
+    assert typed("load questions questions.csv --name three") == 0
     write(**{"data/docs/a.md": "# A\n\nText of A.\n"})
     assert typed("load documents data/docs --name docs") == 0
     assert Path("data/docs/a.md").is_file()

@@ -102,11 +102,16 @@ def test_passages_of_all_systems_are_shown_once(answers: Path) -> None:
     (answers / "scripted_judge.py").write_text(SEEING)
     rows = [
         {"id": "q1", "system": system, "question": "?", "answer": "a", "contexts": contexts}
-        for system, contexts in (("a", ["one", "two", ""]), ("b", ["two", "three"]), ("c", []))
+        for system, contexts in (
+            ("a", ["one", "two", "", *map(str, range(17))]),
+            ("b", ["two", "three", "three more"]),
+            ("c", []),
+        )
     ]
     (answers / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
     assert run(["nuggets", "rows.jsonl", "--judge", "script"]) == 0
     first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
+    # The twentieth is the last.
     assert first["nuggets"] == {"passages 1 1 1": "okay"}
     settings = answers / "ragbench.toml"
     settings.write_text('language = "ru"\n' + settings.read_text())

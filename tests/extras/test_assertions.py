@@ -27,6 +27,12 @@ def test_what_holds_passes(result: Any) -> None:
     assert_at_least(result, "token_f1", 0.85, "a")
     assert_at_most(result, "token_f1", 0.95, "b")
     assert_not_worse(result, "token_f1", 0.5)
+    # Whose end is at the bound keeps it.
+    row = result.estimates.set_index(["system", "metric"]).loc["b", "token_f1"]
+    assert_at_least(result, "token_f1", row["low"], "b")
+    assert_at_most(result, "token_f1", row["high"], "b")
+    gap = result.comparisons.set_index("metric").loc["token_f1"]
+    assert_not_worse(result, "token_f1", -gap["low"], "b")
 
 
 def test_a_failure_names_numbers_and_questions(result: Any) -> None:

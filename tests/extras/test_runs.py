@@ -146,6 +146,19 @@ def test_what_changed_is_named_in_short_and_shown_at_length(
     assert "versions.p2, versions.p3\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("count", [24, 25])
+def test_a_long_table_of_compared_runs_is_folded(reports: Path, count: int) -> None:
+    for name in ("20261101", "20261108"):
+        file = reports / "reports" / name / "frames" / "rag_metrics" / "scores.parquet"
+        scores = pd.read_parquet(file)
+        others = [scores.assign(metric=f"mrr@{n}") for n in range(1, count)]
+        pd.concat([scores, *others]).to_parquet(file)
+    line = ["compare", "20261101", "20261108", "-s", "v2", "--draws", "1000", "--out", "page"]
+    assert run(line) == 0
+    page = (reports / "page" / "comparison.html").read_text()
+    assert ("<summary>All numbers</summary>" in page) == (count == 25)
+
+
 def test_tables_of_runs_are_compared_without_questions(project: Path) -> None:
     qrels = "".join(f"q{n} 0 d{n} 1\n" for n in range(40))
     (project / "qrels.txt").write_text(qrels)
@@ -408,8 +421,11 @@ def test_a_gate_without_a_cut_off_is_shown_the_labels_that_have_one(
 
 
 def test_what_is_published_holds_no_formula_and_no_address(reports: Path) -> None:
-    assert run(["publish", "20261108", "--out", "public"]) == 0
     public = reports / "public"
+    public.mkdir()
+    (reports / "reports" / "20261108" / "logo.png").write_bytes(b"\xff")
+    assert run(["publish", "20261108", "--out", "public"]) == 0
+    assert (public / "logo.png").read_bytes() == b"\xff"
     assert "me@example.org" not in (public / "index.html").read_text()
     answers = (public / "data" / "rag_metrics.answers.csv").read_text()
     assert "'=1+1" in answers
@@ -436,7 +452,7 @@ def test_a_real_run_with_hostile_texts_is_published(
     from ragbench.views import questions as view
 
     monkeypatch.setattr(view, "MOST_WRITTEN", most_written)  # 0: what unfolds is packed
-    secret = "call +7 912 345-67-89 or anna@example.org"
+    secret = "call +7 912 345-67-89 or anna@example.org, account 40817810099910004312"
     rows = [
         {"id": f"100000000{n}", "system": system, "question": f"=1+{n} {HOSTILE}"}
         | {"answer": f"{secret} {system}", "reference": f"{n} {secret}"}
@@ -454,6 +470,7 @@ def test_a_real_run_with_hostile_texts_is_published(
     for text in (page, unpacked, *(path.read_text() for path in public.glob("data/*.csv"))):
         assert "anna@example.org" not in text
         assert "345-67" not in text
+        assert "99910004312" not in text
     questions = pd.read_parquet(public / "data" / "rag_metrics.questions.parquet")
     assert questions["question_id"].tolist()[:2] == ["1000000000", "1000000001"]
     scores = pd.read_parquet(public / "data" / "rag_metrics.scores.parquet")
@@ -485,13 +502,17 @@ def test_texts_are_published_as_they_are_for_who_says_so(reports: Path) -> None:
     assert "'=1+1" not in answers
 
 
+@pytest.mark.parametrize(
+    "files", ["thesis.tex", "summary.md", "data/x.csv", "summary.md data/x.csv frames/x.parquet"]
+)
 def test_publish_never_replaces_a_folder_of_other_files(
-    reports: Path, capsys: pytest.CaptureFixture[str]
+    reports: Path, files: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (reports / "mine").mkdir()
-    (reports / "mine" / "thesis.tex").write_text("years of work")
+    for name in files.split():
+        (reports / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (reports / "mine" / name).write_text("years of work")
     assert run(["publish", "20261108", "--out", "mine"]) == 3
-    assert (reports / "mine" / "thesis.tex").read_text() == "years of work"
+    assert (reports / "mine" / name).read_text() == "years of work"
     assert "other files" in capsys.readouterr().err
 
 
@@ -502,6 +523,8 @@ def test_a_run_is_named_by_its_beginning_or_refused(
     assert "20261101, 20261108" in capsys.readouterr().err
     assert run(["gate", "2025"]) == 3
     assert "there is no run '2025'" in capsys.readouterr().err
+    (reports / "reports" / "20261101").rename(reports / "reports" / "20251101")
+    assert run(["publish", "2025"]) == 0
 
 
 def test_labels_of_people_correct_a_judge(
@@ -559,6 +582,8 @@ def test_labels_are_refused_in_a_sentence(
     assert run([*line, "--form", "form.csv"]) == 0
     assert run([*line, "--take", "form.csv", "--primary", "mrr"]) == 3
     assert "no scores of 'mrr'; there are token_f1" in capsys.readouterr().err
+    assert run(["label", "20261101", "--take", "form.csv"]) == 3
+    assert "--page names one of rag_metrics" in capsys.readouterr().err
     (reports / "other.csv").write_text("system,label\nv1,1\n")
     assert run([*line, "--take", "other.csv"]) == 3
     assert "has no column question_id" in capsys.readouterr().err
@@ -569,6 +594,9 @@ def test_labels_are_refused_in_a_sentence(
     frame.to_csv(reports / "form.csv", index=False)
     assert run([*line, "--take", "form.csv"]) == 3
     assert "good" in capsys.readouterr().err
+    answers.unlink()
+    assert run([*line, "--form", "form.csv"]) == 3
+    assert "--page names one of none" in capsys.readouterr().err
 
 
 def test_a_mark_is_in_the_file_before_the_next_answer_is_shown(reports: Path) -> None:
@@ -622,6 +650,7 @@ def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixt
     pd.concat([scores.assign(metric="bleu"), scores]).to_parquet(file)
     line = ["plan", "20261108", "--page", "rag_metrics", "--matters", "0.01"]
     needed = []
+    manifest = reports / "reports/20261108/manifest.json"
     for more, what in (
         ([], "token_f1 of v2 against v1"),
         (["--comparisons", "5", "--baseline", "v2", "--primary", "BLEU"], "bleu of v1 against v2"),
@@ -630,6 +659,10 @@ def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixt
         assert what in capsys.readouterr().out
         needed.append(json.loads((reports / "plan.json").read_text())["needed"])
     assert needed[0] < needed[1]
+    # Of a page without a primary metric and a baseline the first are meant.
+    manifest.write_text(manifest.read_text().replace("primary", "x").replace("baseline", "y"))
+    assert run(line) == 0
+    assert "bleu of v2 against v1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_a_sweep_says_what_the_best_is_worth(
     assert "What each factor does" in page
     assert "retriever=hashed" in page
     drawn = json.loads(page.split('<script type="application/json">')[1].split("</script>")[0])
+    assert drawn["layout"]["height"] == 70 + 2 * 22
     best, other = (trace["marker"]["color"] for trace in drawn["data"])
     assert (best, other) == ("#c4533a", "#7d8b97")
     for cell in ("–", "equal on every question"):  # of the best, and of the other
@@ -71,6 +72,29 @@ def test_a_configuration_that_cannot_be_is_named_and_the_others_are_measured(
     assert "The best of 2 configurations on mrr@10 is retriever=bm25, embedder=:" in said
     assert "retriever=bm25, embedder=hashing: it has retriever and" in said
     (office / "data" / "office" / "questions.ru.jsonl").unlink()
+
+
+def test_a_configuration_that_always_fails_is_named_and_200_are_a_table(
+    office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = office / "ragbench.toml"
+    before = settings.read_text()
+    (office / "own.py").write_text(
+        "def fails(question, k):\n    raise OSError('no route')\n"
+        "def first(question, k):\n    return ['p0']\ndef other(question, k):\n    return ['p1']\n"
+    )
+    names = ["own:fails", "own:first", "own:other"]
+    settings.write_text(f"{before}\n[sweeps.code]\ncallable = {json.dumps(names)}\n")
+    assert run(["sweep", "code", "--language", "ru"]) == 0
+    printed = capsys.readouterr().out
+    assert "callable=own:fails: " in printed
+    assert "no route" in printed
+    assert "Лучш" in printed
+    for count, code in ((200, 0), (201, 3)):
+        many = json.dumps([f"r{n}" for n in range(count)])
+        settings.write_text(f"{before}\n[sweeps.many]\nretriever = {many}\n")
+        assert run(["sweep", "many", "--plan"]) == code
+    assert "201 configurations; 2 to 200" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,12 @@ def test_trec_measures_runs_by_names_as_the_field_writes_them(
 
 
 def test_trec_writes_a_page_and_a_table_for_a_paper(files: Path) -> None:
-    line = ["trec", "qrels.txt", "bm25.run", "--out", "report", "--latex", "table.tex"]
+    line = ["trec", "qrels.txt", "bm25.run", "dense.run", "--baseline", "dense"]
+    line += ["--primary", "MRR", "--out", "report", "--latex", "table.tex"]
     assert run(line) == 0
+    page = (files / "report" / "trec.html").read_text()
+    for text in ("baseline <b>dense</b>", "mrr is a family of its own"):
+        assert text in page
     assert (files / "report" / "trec.html").is_file()
     assert "\\toprule" in (files / "table.tex").read_text()
 
@@ -78,12 +82,31 @@ def test_trec_takes_grades_from_a_level_on(
 ) -> None:
     (files / "graded.txt").write_text("q1 0 d1 2\nq1 0 d5 1\nq2 0 d3 2\nq3 0 d4 0\n")
     (files / "one.run").write_text("q1 Q0 d5 1 9.0 a\nq1 Q0 d1 2 8.0 a\n")
-    line = ["trec", "graded.txt", "one.run", "-m", "P@1,hit_rate(level=2)@1", "--json", "out.json"]
+    metrics = "P@1,hit_rate(level=2)@1,ndcg@2"
+    line = ["trec", "graded.txt", "one.run", "-m", metrics, "--json", "out.json"]
     assert run([*line, *more]) == 0
     assert "one lacks 1 of 2 judged queries: each counts 0" in capsys.readouterr().err
     rows = json.loads((files / "out.json").read_text())["estimates"]
-    assert {(row["value"], row["n"]) for row in rows} == {(value, 2) for value in values.values()}
-    assert [row["value"] for row in rows] == list(values.values())
+    assert {row["n"] for row in rows} == {2}
+    assert [row["value"] for row in rows[:2]] == list(values.values())
+    # Of the gains 1 and 2 instead of 2 and 1, at ranks whose weights are 1 and .63.
+    assert rows[2]["value"] == pytest.approx((1 + 2 * 0.6309) / (2 + 0.6309) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "value"),
+    # A document judged not relevant stands above the only relevant one: a grade below 0 judges
+    # by our rule, and says nothing by trec_eval's.
+    [("bad", "", 0), ("bad", "--trec-eval", 1), ("plain", "--trec-eval", 0)],
+)
+def test_trec_takes_grades_below_0_as_trec_eval_where_it_is_told_to(
+    files: Path, first: str, more: str, value: float
+) -> None:
+    (files / "qrels.txt").write_text("q1 0 good 1\nq1 0 plain 0\nq1 0 bad -2\n")
+    (files / "a.run").write_text(f"q1 Q0 {first} 1 2.0 a\nq1 Q0 good 2 1.0 a\n")
+    line = ["trec", "qrels.txt", "a.run", "-m", "bpref", "--json", "out.json", *more.split()]
+    assert run(line) == 0
+    assert json.loads((files / "out.json").read_text())["estimates"][0]["value"] == value
 
 
 def test_trec_without_a_relevant_document_measures_nothing(
@@ -223,6 +246,7 @@ def test_agree_says_the_coefficient_that_is_asked_for(
     ("line", "said"),
     [
         ("ratings.csv --raters anna", "--raters"),
+        ("ratings.csv --raters anna,bob", "bob"),
         ("rows.csv", "one rater, anna: agreement needs two"),
         ("ratings.csv --raters anna,boris --scale 1", "--scale 1.0: list all levels"),
         ("ratings.csv --raters anna,boris --scale low,2", "rating 1.0 is not on the scale low, 2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -30,7 +31,8 @@ def reply(prompt):
     if "Write one question" in prompt:
         name = prompt.split("Passage:")[1].split("The ")[1].split()[1]
         question, quote = DRAFTS.get(name, (f"how about {name}?", "is let in"))
-        return {"question": question, "answer": "the student", "quote": quote}
+        answer = "A" if name == "ginger" else "the student"
+        return {"question": question, "answer": answer, "quote": quote}
     if "price of soup" in prompt:
         return {"reason": "nothing on soup", "rating": 1}
     return {"reason": "r", "rating": 3}
@@ -61,6 +63,7 @@ def test_without_a_model_queries_are_the_words_of_a_passage_alone(
         number = int(str(label["passage_id"])[1:])
         assert NAMES[number] in str(question["text"]).split()
         assert question["source"] == "known item"
+        assert not any(word.isdigit() for word in str(question["text"]).split())
         assert question["unit"] == f"http://x.y/{number}"
     settings = office / "ragbench.toml"
     settings.write_text('language = "ru"\n' + settings.read_text())
@@ -72,6 +75,8 @@ def test_without_a_model_queries_are_the_words_of_a_passage_alone(
 def test_a_plan_writes_nothing(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (judged / "data" / "office" / "questions.en.jsonl").read_text()
     assert run(["draft", "office", "--questions", "5", "--plan"]) == 0
+    assert run(["draft", "office", "--questions", "5", "--judge", "lexical", "--plan"]) == 0
+    assert capsys.readouterr().out == ""
     assert run(["draft", "office", "--questions", "5", "--judge", "script", "--plan"]) == 0
     assert "script" in capsys.readouterr().out
     assert (judged / "data" / "office" / "questions.en.jsonl").read_text() == before
@@ -91,7 +96,14 @@ def test_two_filters_turn_drafts_down_and_people_have_the_last_word(
     assert table.loc["p6", "filter"] == ""
     assert table.loc["p7", "filter"].startswith("no draft: ")
     assert table["keep"].sum() == 19
-    assert "ragbench draft office --take drafts.csv" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "ragbench draft office --take drafts.csv" in printed.out
+    assert "1 turned down: no draft" in printed.err
+    # A passage that answers in part will do.
+    (judged / "scripted_judge.py").write_text(JUDGE.replace('"rating": 3', '"rating": 2'))
+    sys.modules.pop("scripted_judge")
+    assert run([*line[:-1], "again.csv"]) == 0
+    assert pd.read_csv(judged / "again.csv")["keep"].sum() == 19
 
     table["keep"] = "no"
     table.loc["p5", ["text", "keep"]] = ["may I enter?", "да"]
@@ -149,13 +161,17 @@ def test_a_data_set_is_never_written_beside_tables_that_double_it(
 def test_short_passages_have_no_drafts(office: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = office / "data" / "short"
     folder.mkdir()
-    texts = [" ".join(f"{name}{n}" for n in range(words)) for name, words in (("a", 24), ("b", 25))]
+    letters = "abcdefghijklmnopqrstuvwxy"
+    texts = [" ".join(a + letter for letter in letters[:n]) for a, n in (("k", 24), ("z", 25))]
     passages = [{"id": text[0], "text": text} for text in texts]
     (folder / "chunks.en.jsonl").write_text("\n".join(map(json.dumps, passages)))
-    (folder / "questions.en.jsonl").write_text('{"id": "q", "text": "b?", "relevant": ["b"]}')
+    (folder / "questions.en.jsonl").write_text('{"id": "q", "text": "b?", "relevant": [["z"]]}')
     assert run(["draft", "short", "--questions", "9"]) == 0
     assert "1 questions more, 2 in all" in capsys.readouterr().out
-    assert rows_of(folder / "labels.en.jsonl")[-1]["passage_id"] == "b"
+    label = rows_of(folder / "labels.en.jsonl")[-1]
+    assert (label["passage_id"], label["group"]) == ("z", 0)
+    # Of words of the same weight the first four by the alphabet.
+    assert rows_of(folder / "questions.en.jsonl")[-1]["text"] == "za zb zc zd"
 
 
 def retrieve_by_word(question: str, k: int) -> list[str]:

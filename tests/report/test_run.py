@@ -7,18 +7,23 @@ import math
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pandas as pd
 import pytest
 
 from ragbench.core.errors import BenchError
+from ragbench.core.language import load_language
 from ragbench.core.settings import Settings
+from ragbench.report.index import write_index
 from ragbench.report.manifest import git_commit
-from ragbench.report.run import new_run_folder, point_latest, run_notebooks
+from ragbench.report.parts import DRAW_ALONE, JUPYTER_STYLE, PAGE_HTML
+from ragbench.report.run import Run, new_run_folder, point_latest, run_notebooks
 
 PARAMETERS = 'name = "x"\nlanguage = "en"'
 MEASURE = """
@@ -102,6 +107,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out,
         {"name": "the answer"},
         settings=Settings(),
+        workers=2,
         on_progress=lambda page: changes.append((page.name, page.status)),
     )
     assert run.status == "failed"
@@ -156,7 +162,7 @@ def test_what_fails_is_said_without_secrets_and_the_cell_that_ends_its_kernel_is
 def test_a_system_that_ends_the_kernel_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
     asks = write_notebook(tmp_path, "asks", ("", ASK_BOTH))
     out = tmp_path / "report"
-    run = run_notebooks([asks], out, settings=Settings())
+    run = run_notebooks([asks], out, {}, settings=Settings(), workers=1)
     assert run.status == "failed"
     assert run.pages[0].failure.startswith("the kernel ended while it asked deadly: ")
     assert sorted(file.name for file in out.glob("asks.*")) == ["asks.html", "asks.ipynb"]
@@ -165,18 +171,6 @@ def test_a_system_that_ends_the_kernel_is_named_and_the_others_are_measured(tmp_
     assert value["fine"] == 1.0
     assert math.isnan(value["deadly"])
     assert "it ended the kernel that asked it" in (out / "asks.html").read_text(encoding="utf-8")
-
-
-def test_the_index_says_what_was_found_of_whom_and_what_is_missing(report: Path) -> None:
-    index = (report / "index.html").read_text(encoding="utf-8")
-    assert '<b dir="auto">new&lt;b&gt;</b> against old: better (whole).' in index
-    assert "▲ better" in index
-    assert '<a href="whole.html">whole</a></th>' in index
-    assert "<dt>old</dt><dd>BM25</dd>" in index
-    assert "Measured with offline stand-ins: judge lexical." in index
-    assert "no connection (2); slow (1); busy (1)</td>" in index
-    assert "data set <b>campus</b>" in index
-    assert "The run was interrupted" not in index
 
 
 def test_numbers_and_manifest_are_json_without_nan(report: Path) -> None:
@@ -194,24 +188,160 @@ def test_numbers_and_manifest_are_json_without_nan(report: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("names", "parameters", "message"),
     [
-        ({"nme": 1}, "no notebook has a parameter 'nme'; did you mean 'name'"),
-        ({"name": {"a": object()}}, "parameter name is .*; it can be a text, a number or a list"),
+        ("one", {"nme": 1}, "no notebook has a parameter 'nme'; did you mean 'name'"),
+        ("one", {"name": {"a": 1}}, "parameter name is .*; it can be a text, a number or a list"),
+        ("one", {"name": [1, {}]}, "parameter name is .*; it can be a text, a number or a list"),
+        ("none", {}, r"there is no notebook .*none\.ipynb"),
+        ("one one", {}, r"two notebooks are called one\.ipynb"),
     ],
 )
-def test_a_wrong_parameter_is_refused_before_anything_is_run(
-    tmp_path: Path, parameters: dict, message: str
+def test_what_cannot_be_run_is_refused_before_anything_is_run(
+    tmp_path: Path, names: str, parameters: dict, message: str
 ) -> None:
-    notebook = write_notebook(tmp_path, "one")
+    write_notebook(tmp_path, "one")
+    notebooks = [tmp_path / f"{name}.ipynb" for name in names.split()]
     with pytest.raises(BenchError, match=message):
-        run_notebooks([notebook], tmp_path / "out", parameters, settings=Settings())
+        run_notebooks(notebooks, tmp_path / "out", parameters, settings=Settings(), workers=1)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_notebook_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BenchError, match=r"there is no notebook .*none\.ipynb"):
-        run_notebooks([tmp_path / "none.ipynb"], tmp_path / "out", settings=Settings())
+@pytest.fixture
+def run_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """A function that runs notebooks without kernels: by name what their cells show, or raise."""
+
+    def run(shown: dict[str, Any], **parameters: object) -> Run:
+        def execute(source: Path, target: Path, *_: object, **__: object) -> tuple[Any, str]:
+            notebook = nbformat.read(source, as_version=4)
+            outputs = shown[source.stem]
+            if isinstance(outputs, BaseException):
+                raise outputs
+            notebook.cells[-1].outputs = outputs
+            monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(target.parent))
+            monkeypatch.setenv("RAGBENCH_RUN_PAGE", source.stem)
+            exec(MEASURE, {})
+            failed = [output for output in outputs if output.output_type == "error"]
+            return notebook, f"{failed[0].ename}: {failed[0].evalue}" if failed else ""
+
+        monkeypatch.setattr("ragbench.report.run.execute_notebook", execute)
+        monkeypatch.setattr("ragbench.report.execute.CAN_FORK", False)
+        notebooks = [write_notebook(tmp_path, name, ("finding", "")) for name in shown]
+        summing = nbformat.read(notebooks[0], as_version=4)
+        summing.metadata["ragbench"] = {"after_others": True}
+        nbformat.write(summing, notebooks[0])
+        return run_notebooks(
+            notebooks,
+            tmp_path / "out",
+            parameters,
+            settings=Settings(),
+            workers=1,
+            on_progress=lambda page: order.append(f"{page.name} {page.status}"),
+        )
+
+    order: list[str] = []
+    run.order = order  # type: ignore[attr-defined]
+    return run
+
+
+def show(kind: str = "stream", **values: Any) -> Any:
+    """An output of a cell."""
+    return nbformat.v4.new_output(kind, **values)
+
+
+def test_pages_of_prepared_notebooks_and_their_index(run_prepared: Any, tmp_path: Path) -> None:
+    html = {"text/html": f"<i>for Jupyter</i>{JUPYTER_STYLE}{DRAW_ALONE}", "text/plain": "plain"}
+    run = run_prepared(
+        {
+            "summing": [show("display_data", data={"text/plain": "sum < 1"})],
+            "whole": [show(text="1 < 2"), show("display_data", data=html)],
+            "fails": [
+                show("display_data", data={PAGE_HTML: "<i>for pages</i>", **html}),
+                show("error", ename="KeyError", evalue="<x>"),
+            ],
+            "odd": RuntimeError("no kernel"),
+        },
+        name="x",
+    )
+    assert run.status == "failed"
+    # That which sums the others up comes last, and one that cannot be run stops no other.
+    assert [word for word in run_prepared.order if not word.endswith("running")] == [
+        "whole complete", "fails failed", "odd failed", "summing complete"
+    ]  # fmt: skip
+    whole = (tmp_path / "out" / "whole.html").read_text(encoding="utf-8")
+    assert '<nav><a href="index.html">' in whole
+    assert "<h1>whole · A question?</h1>" in whole
+    assert "<pre>1 &lt; 2</pre>\n<i>for Jupyter</i>\n" in whole
+    assert "not complete" not in whole
+    fails = (tmp_path / "out" / "fails.html").read_text(encoding="utf-8")
+    said = "<b>This page is not complete.</b> KeyError: &lt;x&gt;</p></section>"
+    assert f"{said}\n<i>for pages</i>" in fails
+    assert "<pre>KeyError: &lt;x&gt;</pre>" in fails
+    assert fails.index("KeyError") < fails.index("for pages")
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    for text in (
+        "<pre>sum &lt; 1</pre>",
+        "<i>for pages</i><p>This page is not complete. KeyError: &lt;x&gt;</p>",
+        "<p>This page is not complete. RuntimeError: no kernel</p>",
+        "data set <b>campus</b>",
+        "run <b>out</b>",
+        '<b dir="auto">new&lt;b&gt;</b> against old: better (summing, whole, fails).',
+        '<a href="whole.html">whole</a></th>',
+        ">▲ better</td>",
+        "<dt>old</dt><dd>BM25</dd>",
+        "Measured with offline stand-ins: judge lexical.",
+        "no connection (2); slow (1); busy (1)</td>",
+    ):
+        assert text in index
+    assert "interrupted" not in index
+    assert "<pre>KeyError" not in index
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    pages = {page["name"]: page for page in manifest["pages"]}
+    assert pages["whole"]["parameters"] == {"name": "x", "language": "en"}
+    assert (pages["odd"]["status"], pages["whole"]["status"]) == ("failed", "complete")
+    assert run_prepared({"summing": [show(text="")]}).status == "complete"
+    assert not (tmp_path / "out" / "whole.html").exists()
+
+
+def test_a_run_that_is_stopped_is_written_as_far_as_it_came(
+    run_prepared: Any, tmp_path: Path
+) -> None:
+    shown = {"summing": [], "whole": [show(text="1")], "slow": KeyboardInterrupt(), "later": []}
+    with pytest.raises(KeyboardInterrupt):
+        run_prepared(shown)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "interrupted"
+    statuses = {page["name"]: page["status"] for page in manifest["pages"]}
+    assert (statuses["whole"], statuses["slow"]) == ("complete", "interrupted")
+    assert statuses["summing"] == "interrupted"
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "The run was interrupted: not all pages are there." in index
+    assert "The run was interrupted before this page was complete." in index
+
+
+def test_an_index_of_what_could_not_be_measured(tmp_path: Path) -> None:
+    language = load_language("en")
+    run = Run(tmp_path, "bare", language, [])
+    summary = {"estimates": [], "comparisons": []}
+    (tmp_path / "manifest.json").write_text('{"pages": [], "git_commit": ""}')
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    index = write_index(run).read_text(encoding="utf-8")
+    for text in ("data set <b>–</b>", "commit <b>–</b>", "Everything was measured."):
+        assert text in index
+    for text in ("stand-ins", "Systems", "against the baseline"):
+        assert text not in index
+    pages = [{"name": name, "title": f"{name} · Why?"} for name in ("bad", "good")]
+    manifest = {"pages": pages, "git_commit": "0123456789"}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    summary["estimates"] = [
+        {"page": "bad", "n": 1, "n_unmeasured": 2}, {"page": "good", "n": 3, "n_unmeasured": 0}
+    ]  # fmt: skip
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    index = write_index(run).read_text(encoding="utf-8")
+    assert "commit <b>01234567</b>" in index
+    row = '<a href="bad.html">bad</a></th><td class="number">2</td>'
+    assert row in index
+    assert "good" not in index
 
 
 def test_latest_leads_to_the_newest_folder(tmp_path: Path) -> None:
@@ -261,8 +391,9 @@ def test_a_disk_that_fills_leaves_the_older_report_as_it_was(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(run, "write_summary", fill)
+    monkeypatch.setattr("ragbench.report.execute.CAN_FORK", False)
     with pytest.raises(OSError, match="No space left"):
-        run_notebooks([], out, settings=Settings())
+        run_notebooks([], out, {}, settings=Settings(), workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
     assert (out / "index.html").read_text(encoding="utf-8") == "older"
 
@@ -275,7 +406,7 @@ def test_an_interrupted_run_keeps_what_is_done_and_leaves_no_kernel(tmp_path: Pa
     script = (
         "import sys; from ragbench.core.settings import Settings\n"
         "from ragbench.report.run import run_notebooks\n"
-        "run_notebooks(['quick.ipynb', 'slow.ipynb'], 'out', settings=Settings(),"
+        "run_notebooks(['quick.ipynb', 'slow.ipynb'], 'out', {}, settings=Settings(), workers=2,"
         " on_progress=lambda page: print(page.name, page.status, flush=True))"
     )
     process = subprocess.Popen(

@@ -134,8 +134,9 @@ def test_the_notebook_of_the_overview_is_executed_after_all_others(
         return nbformat.read(source, as_version=4), ""
 
     monkeypatch.setattr(run, "execute_notebook", execute)
+    monkeypatch.setattr("ragbench.report.execute.CAN_FORK", False)
     folder = Path(__file__).parents[2] / "notebooks"
     notebooks = [folder / "overview.ipynb", folder / "dataset.ipynb", folder / "sources.ipynb"]
-    run.run_notebooks(notebooks, tmp_path / "run", settings=Settings())
+    run.run_notebooks(notebooks, tmp_path / "run", {}, settings=Settings(), workers=2)
     assert sorted(executed[:2]) == ["dataset", "sources"]
     assert executed[2:] == ["overview"]

@@ -14,7 +14,6 @@ from ragbench.core.progress import bar
 from ragbench.core.types import Sample
 from ragbench.metrics.judging import Lower, Prompt
 
-AT_ONCE = 32
 MOST_PASSAGES = 20  # of a question, from all systems together
 
 
@@ -71,30 +70,27 @@ def list_nuggets(samples: Sequence[Sample], judge: Any) -> dict[str, dict[str, s
     by_question: dict[str, list[Sample]] = {}
     for sample in samples:
         by_question.setdefault(sample.id, []).append(sample)
-    nuggets: dict[str, dict[str, str]] = {}
 
-    async def list_all() -> None:
-        queue = iter(by_question.items())
+    async def list_one(group: Sequence[Sample]) -> dict[str, str]:
+        try:
+            reply = await judge.ask(LISTING, **question_material(group))
+            return {each.text: each.importance for each in reply.nuggets}
+        except Unmeasured:
+            return {}  # the command counts what is missing
+        finally:
+            shown.update()
 
-        async def work() -> None:
-            for question_id, group in queue:
-                try:
-                    reply = await judge.ask(LISTING, **question_material(group))
-                    nuggets[question_id] = {each.text: each.importance for each in reply.nuggets}
-                except Unmeasured:
-                    pass  # it has no list; the command counts what is missing
-                shown.update()
-
-        async with judge, asyncio.TaskGroup() as workers:
-            for _ in range(min(AT_ONCE, len(by_question))):
-                workers.create_task(work())
+    async def list_all() -> list[dict[str, str]]:
+        # The judge limits its calls itself.
+        async with judge, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(list_one(samples)) for samples in by_question.values()]
+        return [task.result() for task in tasks]
 
     with bar("listing nuggets", len(by_question)) as shown:
-        run_async(list_all())
-    if not any(nuggets.values()):
+        listed = dict(zip(by_question, run_async(list_all()), strict=True))
+    if not any(listed.values()):
         raise NotEnoughError("the judge listed no nuggets")
-    # In the order of the questions, whoever was done first.
-    return {name: nuggets[name] for name in by_question if nuggets.get(name)}
+    return {name: nuggets for name, nuggets in listed.items() if nuggets}
 
 
 def question_material(group: Sequence[Sample]) -> dict[str, Any]:
@@ -108,5 +104,5 @@ def question_material(group: Sequence[Sample]) -> dict[str, Any]:
     return {
         "question": first.question or "",
         "reference": first.reference or "",
-        "passages": list(texts)[:MOST_PASSAGES] or [first.reference or ""],
+        "passages": list(texts)[:MOST_PASSAGES],
     }

@@ -14,8 +14,7 @@ from typing import Any
 
 from ragbench.core.errors import BenchError
 
-LOCAL = re.compile(r"local:(\d+)")
-MOST_WORKERS = 256
+LOCAL = re.compile(r"local:([1-9]\d?)")
 SECONDS = 10  # to reach the scheduler
 
 
@@ -35,10 +34,12 @@ def open_pool(address: str) -> Iterator[Callable[..., Iterator[Any]]]:
         raise BenchError(f"cluster {address!r}: write local:N or tcp://HOST:PORT")
     cluster = None
     if local is not None:
-        n_workers = min(max(int(local[1]), 1), MOST_WORKERS)
         # Only this machine may reach the scheduler, and no dashboard is served.
         cluster = distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            n_workers=int(local[1]),
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
         )
     try:
         client = distributed.Client(cluster or address, timeout=SECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 
 from ragbench.core.errors import BenchError
 
-COLUMNS = ["answer_id", "system", "question_id", "question", "answer", "contexts", "label", "notes"]
+COLUMNS = ["system", "question_id", "question", "answer", "contexts", "label", "notes"]
 
 
 def make_form(frames: Path, limit: int | None, seed: int) -> pd.DataFrame:
@@ -22,10 +21,6 @@ def make_form(frames: Path, limit: int | None, seed: int) -> pd.DataFrame:
     answers = pd.read_parquet(frames / "answers.parquet")
     questions = pd.read_parquet(frames / "questions.parquet").set_index("question_id")["text"]
     first = answers[(answers["repeat"] == 0) & (answers["error"] == "")].copy()
-    first["answer_id"] = [
-        hashlib.sha256(f"{system}\0{question}".encode()).hexdigest()[:12]
-        for system, question in zip(first["system"], first["question_id"], strict=True)
-    ]
     first["question"] = first["question_id"].map(questions)
     first["contexts"] = ["\n\n".join(texts) for texts in first["contexts"]]
     form = first.assign(label="", notes="")[COLUMNS]

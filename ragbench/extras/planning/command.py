@@ -14,7 +14,6 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.metric import parse_label
 from ragbench.core.trust import open_settings
 
-SIZES = (30, 60, 100, 200, 400, 800)  # of which the power is said
 # Before a first run: a yes-or-no metric that both systems get right in half of the cases, and
 # agree on seven questions of ten.
 USUAL_DISAGREEMENT = 0.3
@@ -58,7 +57,7 @@ def main(
         differences, matters, units, n_comparisons=comparisons, confidence=options
     )
     few = Options(confidence, draws=1_000, seed=seed)
-    power = power_by_size(differences, matters, SIZES, units, few)
+    power = power_by_size(differences, matters, (30, 60, 100, 200, 400, 800), units, few)
     print(
         f"{what}: a difference of {matters:g} is shown by four of five studies with {needed:,} "
         "independent questions."

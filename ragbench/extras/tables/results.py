@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -104,12 +104,11 @@ def state_table(
     *,
     about: About,
     scales: Mapping[str, Scale] | None = None,
-    metrics: Sequence[str] = (),
 ) -> TableResult:
     """State a frame of scores. options: baseline, primary, level, draws, seed and language."""
     request = Request(**options)
     systems = tuple(dict.fromkeys(scores["system"]))
-    labels = tuple(metrics) or tuple(dict.fromkeys(scores["metric"]))
+    labels = tuple(dict.fromkeys(scores["metric"]))
     request = request.model_copy(
         update={
             "systems": systems,

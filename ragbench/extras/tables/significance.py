@@ -115,7 +115,7 @@ def compare_tables(
     scales = find_directions(chosen, directions)
     about = About(", ".join(path.name for path in files), notes=tuple(notes))
     scores = make_scores(values, units)
-    return state_table(Significance, scores, options, about=about, scales=scales, metrics=chosen)
+    return state_table(Significance, scores, options, about=about, scales=scales)
 
 
 def left_out(table: pd.DataFrame) -> dict[str, str]:

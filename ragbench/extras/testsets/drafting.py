@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from ragbench.metrics.texts import FUNCTION_WORDS, plain, stem, words
 
 DRAFTED = "drafted"  # the source of a question that a model wrote
 KNOWN_ITEM = "known item"  # the source of one without a model
-AT_ONCE = 32
 COPIED = 8  # words in a row that stand in the passage too: a question that was copied from it
 LEAST_WORDS = 25  # of a passage that is drafted from
 ITEM_WORDS = 4  # of a known item
@@ -95,25 +95,22 @@ def draft_questions(passages: pd.DataFrame, judge: Any) -> Drafts:
 
     A passage of which the model gives nothing usable has a row with the reason.
     """
-    pairs = list(zip(passages["passage_id"], passages["text"], strict=True))
-    rows: dict[int, tuple] = {}
+    pairs = zip(passages["passage_id"], passages["text"], strict=True)
 
-    async def draft_all() -> None:
-        queue = iter(enumerate(pairs))
+    async def draft(passage_id: str, text: str) -> tuple:
+        row = await draft_one(judge, passage_id, text)
+        shown.update()
+        return row
 
-        async def work() -> None:
-            for place, (passage_id, text) in queue:
-                rows[place] = await draft_one(judge, passage_id, text)
-                shown.update()
+    async def draft_all() -> list[tuple]:
+        # The judge limits its calls itself.
+        async with judge, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(draft(*pair)) for pair in pairs]
+        return [task.result() for task in tasks]
 
-        async with judge, asyncio.TaskGroup() as workers:
-            for _ in range(min(AT_ONCE, len(pairs))):
-                workers.create_task(work())
-
-    with bar("drafting", len(pairs)) as shown:
-        run_async(draft_all())
-    frame = pd.DataFrame([rows[place] for place in range(len(pairs))], columns=COLUMNS)
-    return Drafts(mark_repeated(frame))
+    with bar("drafting", len(passages)) as shown:
+        rows = run_async(draft_all())
+    return Drafts(mark_repeated(pd.DataFrame(rows, columns=COLUMNS)))
 
 
 async def draft_one(judge: Any, passage_id: str, text: str) -> tuple:
@@ -136,12 +133,15 @@ def check_draft(draft: Draft, text: str) -> str:
     """Return why a draft is turned down; "" where its quote is there and the question its own."""
     if plain(" ".join(draft.quote.split())) not in plain(" ".join(text.split())):
         return "its quote is not in the passage"
-    asked, known = words(draft.question), words(text)
-    runs = {tuple(known[start : start + COPIED]) for start in range(len(known) - COPIED + 1)}
-    for start in range(len(asked) - COPIED + 1):
-        if tuple(asked[start : start + COPIED]) in runs:
-            return f"{COPIED} words in a row are the passage's"
+    if word_runs(draft.question) & word_runs(text):
+        return f"{COPIED} words in a row are the passage's"
     return ""
+
+
+def word_runs(text: str) -> set[tuple[str, ...]]:
+    """Return all `COPIED` words in a row of a text."""
+    said = words(text)
+    return set(zip(*(said[start:] for start in range(COPIED)), strict=False))
 
 
 def mark_repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -160,10 +160,9 @@ def known_items(dataset: Dataset, passages: pd.DataFrame) -> Drafts:
     has no answer: it serves retrieval alone.
     """
     texts = dataset.passages["text"].tolist()
-    count_by_stem: dict[str, int] = {}
+    count_by_stem: Counter[str] = Counter()
     for text in texts:
-        for each in {stem(word) for word in words(text)}:
-            count_by_stem[each] = count_by_stem.get(each, 0) + 1
+        count_by_stem.update({stem(word) for word in words(text)})
     rows = []
     for passage_id, text in zip(passages["passage_id"], passages["text"], strict=True):
         chosen = rare_words(text, count_by_stem, len(texts))
@@ -174,7 +173,7 @@ def known_items(dataset: Dataset, passages: pd.DataFrame) -> Drafts:
     return Drafts(mark_repeated(pd.DataFrame(rows, columns=COLUMNS)))
 
 
-def rare_words(text: str, count_by_stem: dict[str, int], n_passages: int) -> list[str]:
+def rare_words(text: str, count_by_stem: Counter[str], n_passages: int) -> list[str]:
     """Return the words of a text with the highest tf-idf, in the order of the text."""
     own = [word for word in words(text) if word not in FUNCTION_WORDS and not word.isdigit()]
     stems = [stem(word) for word in own]

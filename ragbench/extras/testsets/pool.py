@@ -21,7 +21,6 @@ from ragbench.core.trust import open_settings
 if TYPE_CHECKING:
     from ragbench.core.types import Dataset
 
-AT_ONCE = 64
 SHEET = ["question_id", "question", "passage_id", "passage", "grade"]
 NOT_JUDGED = -1.0  # of infAP: pooled, and left unjudged by the draw
 
@@ -113,27 +112,23 @@ def grade_pool(pool: pd.DataFrame, judge: Any) -> pd.DataFrame:
     """Let a judge grade the pairs: question_id, passage_id, grade; NaN where it gave none."""
     from ragbench.metrics.relevance_grade import grade_passage
 
-    pairs = pool.to_dict("records")
-    grades = np.full(len(pairs), np.nan)
+    async def grade(question: str, passage: str) -> float:
+        try:
+            return (await grade_passage(judge, question, passage)).rating
+        except Unmeasured:
+            return np.nan  # it stays unjudged, and is counted
+        finally:
+            shown.update()
 
-    async def grade_all() -> None:
-        queue = iter(enumerate(pairs))
+    async def grade_all() -> list[float]:
+        pairs = zip(pool["question"], pool["passage"], strict=True)
+        # The judge limits its calls itself.
+        async with judge, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(grade(*pair)) for pair in pairs]
+        return [task.result() for task in tasks]
 
-        async def work() -> None:
-            for place, pair in queue:
-                try:
-                    reply = await grade_passage(judge, pair["question"], pair["passage"])
-                    grades[place] = reply.rating
-                except Unmeasured:
-                    pass  # it stays unjudged, and is counted
-                shown.update()
-
-        async with judge, asyncio.TaskGroup() as workers:
-            for _ in range(min(AT_ONCE, len(pairs))):
-                workers.create_task(work())
-
-    with bar("grading", len(pairs)) as shown:
-        run_async(grade_all())
+    with bar("grading", len(pool)) as shown:
+        grades = run_async(grade_all())
     return pool[["question_id", "passage_id"]].assign(grade=grades)
 
 
