@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ragbench.core.errors import BenchError
 from ragbench.core.progress import bar
+from ragbench.core.secrets import shorten
 
 if TYPE_CHECKING:
     from ragbench.store.search import Vectors
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 TextKind = Literal["passage", "query"]
 Encode = Callable[[list[str], TextKind], Any]
-SHOWN_CHARACTERS = 60  # of a text that an error names
 
 
 class TextEmbedder:
@@ -141,9 +141,8 @@ def normalise(encoded: Any, texts: Sequence[str], name: str) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1)
     wrong = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
     if len(wrong):
-        shown = texts[wrong[0]][:SHOWN_CHARACTERS]
         raise BenchError(
             f"the embedder {name} gave {len(wrong)} of {len(texts)} texts a zero vector or numbers "
-            f"that are none, the first is {shown!r}"
+            f"that are none, the first is {shorten(texts[wrong[0]])!r}"
         )
     return (vectors / lengths[:, None]).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ def silence() -> None:
     logging.set_verbosity_error()
 
 
-@lru_cache(maxsize=8)
+@cache
 def hash_folder(folder: Path) -> str:
     """Return a hash of all files of a model's folder, with their names."""
     digest = hashlib.sha256()

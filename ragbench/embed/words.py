@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ class Navec:
                     yield number_of[part]
 
 
-@lru_cache(maxsize=1)
+@cache
 def load_navec(file: Path) -> Any:
     """Load Navec's vectors, once a process."""
     from navec import Navec as Vectors

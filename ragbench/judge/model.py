@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, create_model
@@ -108,7 +108,7 @@ class ModelJudge:
         return reply.value
 
 
-@lru_cache(maxsize=512)
+@cache
 def reasoned(shape: type[BaseModel]) -> type[BaseModel]:
     """Return the shape within one whose first field is the reasoning, so that it comes first."""
     return create_model(

@@ -142,8 +142,9 @@ def make_judge(
     called = name or model or getattr(given, "__name__", type(given).__name__)
     # A function is asked once, since it may try again itself; a plain one without company, since
     # nobody knows whether threads may share it.
-    most = 16 if inspect.iscoroutinefunction(function) else 1
-    usual = {"attempts": 1, "concurrency": most, "replies": "text", "model": model}
+    usual: dict[str, Any] = {"attempts": 1, "replies": "text", "model": model}
+    if not inspect.iscoroutinefunction(function):
+        usual["concurrency"] = 1
     table = table.model_copy(update={**usual, **table.model_dump(exclude_unset=True)})
     journal = journal or (default_journal() if model else None)
     client = Client(table, journal, name=called, function=adapt_function(function))

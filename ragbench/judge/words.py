@@ -70,15 +70,15 @@ def read_polarity(in_order: Sequence[str]) -> tuple[frozenset[str], frozenset[st
     """Return the stems of content words that are affirmed, and those that a negation denies."""
     affirmed: set[str] = set()
     denied: set[str] = set()
-    distance = REACH + 1
+    words_left = 0  # that the last negation may still deny
     for word in in_order:
         if word in NEGATIONS or word.endswith(("n't", "n’t")):
-            distance = 0
-            continue
-        distance += 1
-        if word not in FUNCTION_WORDS:
-            (denied if distance <= REACH else affirmed).add(stem(word))
-            distance = REACH + 1
+            words_left = REACH
+        elif word in FUNCTION_WORDS:
+            words_left -= 1
+        else:
+            (denied if words_left > 0 else affirmed).add(stem(word))
+            words_left = 0
     return frozenset(affirmed), frozenset(denied)
 
 
@@ -137,7 +137,7 @@ def measure_share(text: str, others: Sequence[str]) -> float:
 def measure_similarity(first: str, second: str) -> float:
     """Return Dice's coefficient of the n-grams, 0 to 1; 0.0 where a text has no words."""
     grams, others = read_profile(first).grams, read_profile(second).grams
-    return 2 * len(grams & others) / (len(grams) + len(others)) if grams and others else 0.0
+    return 2 * len(grams & others) / (len(grams) + len(others)) if grams else 0.0
 
 
 def find_nearest(text: str, others: Sequence[str], least: float) -> int | None:

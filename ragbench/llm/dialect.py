@@ -69,7 +69,7 @@ class Dialect:
         if shape is not None:
             schema = schema_of(shape)
             if form == "json_schema":
-                named = {"name": shape.__name__[:64], "strict": True, "schema": schema}
+                named = {"name": shape.__name__, "strict": True, "schema": schema}
                 body["response_format"] = {"type": "json_schema", "json_schema": named}
             elif form == "json_object":
                 body["response_format"] = {"type": "json_object"}
@@ -134,7 +134,7 @@ class Dialect:
         return True
 
 
-@functools.lru_cache(maxsize=512)
+@functools.cache
 def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of a shape as strict endpoints want it: every object closed."""
     schema = shape.model_json_schema()
@@ -147,7 +147,7 @@ def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-@functools.lru_cache(maxsize=512)
+@functools.cache
 def schema_in_words(shape: type[BaseModel] | None) -> str:
     """Say the schema of a shape, where nothing else does; "" for none."""
     if shape is None:

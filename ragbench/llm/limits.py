@@ -41,7 +41,7 @@ class Limiter:
         pause = self._resume_at - time.monotonic()
         if pause > 0:
             # Spread, since all of them wait for the same moment.
-            await asyncio.sleep(pause + random.uniform(0, min(1.0, pause / 4)))  # noqa: S311
+            await asyncio.sleep(pause + random.uniform(0, min(1.0, pause)))  # noqa: S311
 
     async def __aexit__(self, *error: object) -> None:
         self._in_flight -= 1
@@ -101,7 +101,7 @@ class Spending:
             spent = getattr(self, name)
             # A sum of floats may pass its limit by the last bit.
             if limit is not None and not spent + need <= limit * (1 + 1e-9):
-                advice = "raise it" if need >= 0 else "set input_price and output_price"
+                advice = "set input_price and output_price" if math.isnan(need) else "raise it"
                 raise BudgetSpentError(
                     f"{spent:.6g} of budget.{name} = {limit:g} are spent or set aside for calls in "
                     f"flight, and the next call may take {need:.4g}; {advice} and run again: what "

@@ -38,7 +38,6 @@ class Transport(httpx2.AsyncBaseTransport):
             limit=in_flight,
             ssl=context,
             socket_factory=_open_socket,
-            ttl_dns_cache=300,
         )
         self._session = aiohttp.ClientSession(
             connector=connector,

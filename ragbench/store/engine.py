@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,7 +34,7 @@ def open_engine(url: str, limits: DatabaseSettings, place: str) -> sa.Engine:
         pool_pre_ping=True,
         hide_parameters=True,
         connect_args={
-            "connect_timeout": max(2, round(limits.connect_seconds)),
+            "connect_timeout": math.ceil(limits.connect_seconds),
             "application_name": "ragbench",
             "client_encoding": "UTF8",
             # Prepared statements are lost where a pooler stands before the server.

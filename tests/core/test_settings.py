@@ -123,8 +123,10 @@ def test_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("RAGBENCH_BUDGET__CALLS", "7")
     monkeypatch.setenv("RAGBENCH_JUDGES__MINE__MODEL", "m")
     monkeypatch.setenv("RAGBENCH_JOURNAL", "no key of the file")
+    monkeypatch.setenv("BASELINE", "of another program")
     read = load_settings(tmp_path)
     assert (read.language, read.budget.calls, read.budget.tokens) == ("ru", 7, 9)
+    assert read.baseline == ""
     assert read.judges["mine"].model == "m"
     assert read.root == tmp_path.resolve()
     monkeypatch.setenv("RAGBENCH_BUDGET__CALLS", "many")

@@ -252,6 +252,17 @@ def test_of_many_texts_some_are_fitted_the_same_in_any_order(
     assert (few.model, few.embed(["x"]).shape) == ("hashing", (1, 257))
 
 
+def test_a_function_is_given_64_texts_at_once() -> None:
+    batches = []
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        batches.append(len(texts))
+        return by_length(texts)
+
+    open_embedder(encode, Settings()).embed([str(number) for number in range(65)])
+    assert batches == [64, 1]
+
+
 def test_texts_share_the_milliseconds_of_their_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([1.0, 1.5])
     monkeypatch.setattr("ragbench.embed.embedder.time.perf_counter", lambda: next(clock))
@@ -261,7 +272,8 @@ def test_texts_share_the_milliseconds_of_their_batch(monkeypatch: pytest.MonkeyP
 def test_an_embedder_of_ours_stays_what_it_is() -> None:
     embedder = open_embedder("hashing", Settings())
     assert open_embedder(embedder, Settings()) is embedder
-    assert open_embedder(by_length, Settings()).name == "by_length"
+    mine = open_embedder(by_length, Settings())
+    assert (mine.name, mine.describe()) == ("by_length", "by_length")
     vectors, milliseconds = embedder.embed_timed([])
     assert (vectors.shape, milliseconds.shape) == ((0, 0), (0,))
 

@@ -19,7 +19,7 @@ import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.core.settings import Budget, JudgeTable, Settings
 from ragbench.core.types import Score
-from ragbench.judge import OfflineJudge, Panel, Rule, open_judge, own_judge
+from ragbench.judge import OfflineJudge, Panel, Rule, default_journal, open_judge, own_judge
 from ragbench.judge.panel import combine
 from ragbench.llm import BudgetSpentError
 from ragbench.metrics.faithfulness import faithfulness
@@ -84,6 +84,20 @@ def test_the_prompt_is_in_the_language_of_page_or_texts(
     with serving() as server:
         ask(open_judge("mine", settings_for(server), language), **texts)
     assert server.requests[0].body["messages"][0]["content"].startswith(expected)
+
+
+def test_a_judge_that_has_a_language_keeps_it() -> None:
+    with serving() as server:
+        settings = settings_for(server)
+        ask(open_judge(open_judge("mine", settings, "ru"), settings, "en"))
+    assert server.requests[0].body["messages"][0]["content"].startswith("Вы — ")
+
+
+@pytest.mark.parametrize("name", ["a PostgreSQL", "a file", ""])
+def test_the_journal_of_nobody_s_choice(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGBENCH_JOURNAL", name if name == "a file" else "")
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", "a PostgreSQL" if name else "")
+    assert str(default_journal()).endswith(name or "ragbench/replies.sqlite")
 
 
 @pytest.mark.parametrize(
@@ -220,6 +234,13 @@ def test_functions_and_chat_models_judge(name: str) -> None:
     assert (judge.name == "small") == (name == "chat model")  # by its model, where it has one
 
 
+def test_a_function_has_a_name() -> None:
+    assert own_judge(later).name == "later"
+    assert own_judge(later, model="gpt").name == "gpt"
+    assert own_judge(later, model="gpt", name="mine").name == "mine"
+    assert own_judge(SimpleNamespace(invoke=len)).name == "SimpleNamespace"
+
+
 BAD = {
     "says nothing": ("parse_error", lambda prompt: None),
     "returned": ("parse_error", lambda prompt: 4),
@@ -295,13 +316,24 @@ def test_objects_with_ask_judge_and_are_held_to_the_shape() -> None:
         ask(open_judge(raising, Settings()))
 
 
+def named(callable_: str) -> Any:
+    """A judge by the name of its function in the settings."""
+    return open_judge("own", Settings(judges={"own": JudgeTable(callable=callable_)}))
+
+
 WRONG = {
+    "'reply' names no object; write module:name": lambda settings: named("reply"),
+    "'json:' names no object": lambda settings: named("json:"),
+    "':dumps' names no object": lambda settings: named(":dumps"),
+    "json has no 'lods'; did you mean 'loads'": lambda settings: named("json:lods"),
     "there is no judge 'mime'; did you mean 'mine'": lambda settings: open_judge("mime", settings),
     "a int is no judge": lambda settings: open_judge(3, settings),
     "there is no such key; did you mean 'temperature'": lambda settings: own_judge("m", temprature=0),
     "set its base_url, or a provider": lambda settings: own_judge("m"),
     "give a model with base_url=": lambda settings: own_judge(base_url="http://h/v1"),
     "is the name of the offline judge": lambda settings: own_judge(len, name="lexical"),
+    "a panel needs judges": lambda settings: Panel([]),
+    "quorum = 0: there are 2": lambda settings: Panel([OfflineJudge(), own_judge(len)], Rule(quorum=0)),
     "under different names": lambda settings: Panel([OfflineJudge(), OfflineJudge()]),
     "quorum = 3: there are 2": lambda settings: Panel([OfflineJudge(), own_judge(len)], Rule(quorum=3)),
     "needs a tolerance": lambda settings: Panel([OfflineJudge()], Rule("consensus")),
@@ -329,6 +361,7 @@ RULES = [
     (Rule("median"), (0.2, 0.4, 0.9), 0.4),
     (Rule("maximum"), (0.2, 0.4, 0.9), 0.9),
     (Rule("majority"), (1.0, 0.0, 1.0), 1.0),
+    (Rule("majority"), (1.0, 0.0), NAN),
     (Rule("consensus", 0.2), (0.9, 0.7), 0.8),  # 0.9 − 0.7 is 0.20000000000000007
     (Rule("consensus", 0.1), (0.4, 0.5, 0.6), NAN),
     (Rule(), (0.2, NAN, 0.4), NAN),
@@ -346,6 +379,10 @@ def test_several_values_become_one(rule: Rule, values: tuple[float, ...], expect
     )
     if NAN in values:
         assert "b (timeout)" in score.reason, "who failed is named"
+    elif score.status == "ok":
+        assert score.reason == ""
+    for quorum in (1, len(values)):
+        Rule(quorum=quorum).check(len(values))
 
 
 def test_a_panel_scores_by_each_of_its_judges() -> None:

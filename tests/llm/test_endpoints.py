@@ -21,6 +21,7 @@ import pytest
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Endpoint, Model
 from ragbench.llm import Request, StopError, resolve
+from ragbench.llm.limits import pause_after
 from ragbench.llm.providers import PRESETS
 from tests.llm.asking import Verdict, ask, make_client, question
 from tests.llm.chat_server import GOOD, Break, Raw, fails, says, serving
@@ -110,9 +111,9 @@ def test_an_ignored_form_is_said_in_words() -> None:
         return GOOD if '"properties"' in str(body["messages"]) else "Yes. The passage says so."
 
     with serving(answer) as server:
-        replies = ask(server, 10)
+        replies = ask(server, 10, concurrency=1)
     assert [reply.status for reply in replies] == ["ok"] * 10
-    assert len(server.requests) <= 10 + 6, "two repairs or so, then the schema is in every prompt"
+    assert len(server.requests) == 10 + 3, "three repairs, then the schema is in every prompt"
 
 
 def test_a_single_reply_in_prose_keeps_the_schemas() -> None:
@@ -225,6 +226,7 @@ PASSING = {
     "cut JSON": Raw(json.dumps(says(GOOD)).encode()[:40]),
     "an error inside": Raw({"error": {"code": 502, "message": "upstream failed"}}),
     "a reply that broke off": Raw(says('{"reas', "error")),
+    "a choice with an error": Raw({"choices": [{"message": {"content": GOOD}, "error": {"message": "x"}}]}),
     "gzip without its end": Raw(gzip.compress(json.dumps(says(GOOD)).encode())[:-8], headers={"Content-Encoding": "gzip"}),
     "no gzip": Raw(b"nothing", headers={"Content-Encoding": "gzip"}),
 }  # fmt: skip
@@ -256,6 +258,32 @@ def test_all_calls_wait_where_an_endpoint_is_busy(status: int, is_busy: bool) ->
     assert {reply.status for reply in replies} == {"ok"}
     # One other call may be in flight when the second is refused.
     assert (came[3] - came[1] >= 0.3) is is_busy
+
+
+def test_a_call_is_tried_as_often_and_as_long_as_the_table_says() -> None:
+    with serving(lambda body, number: fails(500, "oops")) as server:
+        (reply,) = ask(server, attempts=3)
+        assert (reply.status, len(server.requests)) == ("judge_error", 3)
+    began = time.monotonic()
+    with serving(lambda body, number: fails(429, "x", Retry_After="9")) as server:
+        (reply,) = ask(server, patience_seconds=1)
+    assert (reply.status, len(server.requests)) == ("judge_error", 1)
+    assert time.monotonic() - began < 5
+
+
+def test_the_first_reply_is_waited_for_and_then_so_many_calls_are_in_flight() -> None:
+    with serving(latency=0.05) as server:
+        ask(server, 20, concurrency=4)
+        assert server.most_in_flight == 4
+    with serving(lambda body, number: fails(500, "oops"), latency=0.01) as server:
+        ask(server, 4, attempts=1)
+        assert server.most_in_flight == 1, "none of them was usable"
+
+
+def test_the_waits_between_attempts_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragbench.llm.limits.random.uniform", lambda low, high: (low, high))
+    waits = [pause_after(attempt) for attempt in (1, 2, 7, 8)]
+    assert waits == [(0, 0.25), (0, 0.5), (0, 16), (0, 30)]
 
 
 def test_thirty_percent_of_faults_change_nothing() -> None:
@@ -412,10 +440,13 @@ def test_a_proxy_is_used_as_its_variables_say(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         assert ask("http://far.invalid/v1")[0].status == "ok"
         assert proxy.requests[0].path == "http://far.invalid/v1/chat/completions"
+        monkeypatch.delenv("http_proxy")
+        monkeypatch.setenv("all_proxy", proxy.url.removesuffix("/v1").removeprefix("http://"))
+        assert ask("http://far.invalid/v1")[0].status == "ok"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         with serving() as near:
             ask(near)
-        assert (len(proxy.requests), len(near.requests)) == (1, 1)
+        assert (len(proxy.requests), len(near.requests)) == (2, 1)
 
 
 DEPLOYMENT = "/openai/deployments/m/chat/completions?api-version=2024-10-21"

@@ -76,6 +76,14 @@ def test_whatever_changes_the_reply_is_asked_anew(name: str, tmp_path: Path) -> 
         assert len(server.requests) == 2
 
 
+def test_another_reader_asks_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as server:
+        ask(server, journal=tmp_path / "journal")
+        monkeypatch.setattr("ragbench.llm.client.READER_VERSION", 2)
+        ask(server, journal=tmp_path / "journal")
+    assert len(server.requests) == 2
+
+
 def test_no_key_is_in_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-canary-0123456789abcdef")
     with serving() as server:
@@ -121,6 +129,30 @@ def test_what_was_used_is_counted(tmp_path: Path) -> None:
         usage, again = (asyncio.run(run(server)).usage for _ in range(2))
     assert (usage.calls, usage.journaled, usage.tokens_in, usage.cost) == (4, 0, 40, 80)
     assert (again.calls, again.journaled, again.cost) == (0, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 7, "completion_tokens": 0}, (7, 0)),
+        ({"prompt_tokens": 10**8, "completion_tokens": 5}, (10**8, 5)),
+        # Of 11 and 28 characters, where it is not said, or not believed.
+        ({"prompt_tokens": 10**8 + 1, "completion_tokens": 5}, (4, 9)),
+        ({"prompt_tokens": 7, "completion_tokens": -1}, (4, 9)),
+        ({"prompt_tokens": True, "completion_tokens": 5}, (4, 9)),
+        ({"prompt_tokens": 7}, (4, 9)),
+        (None, (4, 9)),
+    ],
+)
+def test_tokens_are_those_that_the_endpoint_says(usage: Any, expected: tuple[int, int]) -> None:
+    async def run(server: Any) -> Client:
+        async with make_client(server) as client:
+            await client.ask(question(1))
+        return client
+
+    with serving(lambda body, number: Raw({**says(GOOD), "usage": usage})) as server:
+        used = asyncio.run(run(server)).usage
+    assert (used.tokens_in, used.tokens_out) == expected
 
 
 def test_a_plan_asks_nothing(tmp_path: Path) -> None:
@@ -226,6 +258,7 @@ def test_vectors_are_those_of_their_texts() -> None:
 NO_VECTORS = {
     "1 vectors for 2 texts": vectors({"embedding": [1]}),
     "cannot be read": Raw({"object": "list"}),
+    "gave 2 vectors": vectors({"embedding": 1}, {"embedding": 2}),
     "2 vectors for 2 texts": vectors(
         {"index": 0, "embedding": [1]}, {"index": 0, "embedding": [2]}
     ),

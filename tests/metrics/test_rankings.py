@@ -228,6 +228,13 @@ def test_a_piece_counts_by_what_it_newly_shows_and_a_passage_once() -> None:
     assert measure_pieces(pieces, labels) == pytest.approx(expected)
 
 
+def test_a_passage_is_found_once_whatever_is_shown_between() -> None:
+    # all but one word, then nothing new, then that word
+    pieces = [("one", 0, 7), ("one", 1, 3), ("one", 7, 8)]
+    names = ("precision@3", "hit_rate@1")
+    assert measure_pieces(pieces, label_pieces(("one", 1.0, ())), metrics=names) == [1 / 3, 1.0]
+
+
 def test_only_the_labelled_spans_of_a_passage_count() -> None:
     # labelled: `bbbb cccc` and, overlapping, `cccc dd`: 10 letters, 8 in the first three words
     labels = label_pieces(("one", 1.0, ((5, 14), (10, 17))))

@@ -38,6 +38,10 @@ def test_equal_vectors_are_ordered_by_their_place(store: Store, kind: str) -> No
     same = np.repeat(COMPASS[:1], 5, axis=0)
     table = store.build_index(same, Index(kind, lists=1))  # type: ignore[arg-type]
     assert store.nearest(table, COMPASS[:1], 5).positions.tolist() == [[0, 1, 2, 3, 4]]
+    if kind == "exact":
+        # A nearer one that comes late puts out the last of the equal ones.
+        table = store.build_index(COMPASS[[1, 1, 1, 1, 0]])
+        assert store.nearest(table, COMPASS[:1], 4).positions.tolist() == [[4, 0, 1, 2]]
     assert nearest_in_memory(COMPASS[:1], same, 3)[0].tolist() == [[0, 1, 2]]
 
 

@@ -58,6 +58,18 @@ PARIS = calls(WEATHER, BOOK)
             1.0,
             0.0,
         ),
+        # A call that is right is used up, one that fits nothing is not.
+        (
+            calls(("weather", {"city": "Paris"}), ("weather", {"city": "Rome"})),
+            calls(("weather", {"city": "Paris"}), ("weather", {"city": "Paris"})),
+            *[0.5] * 4,
+        ),
+        (
+            calls(("weather", {"city": "Rome"}), ("weather", {"city": "Lyon"})),
+            calls(("weather", {"city": "Paris"}), ("weather", {"city": "Rome"})),
+            *[0.5] * 3,
+            0.0,
+        ),
     ],
 )
 def test_calls(

@@ -39,6 +39,7 @@ def test_a_criterion_in_words_is_a_metric(
         (values,) = [values for _, values, _ in judge.calls]
         assert "Вежливо ли это?" in str(values)
         assert (values["question"], values["reference"]) == ("Q?", "")
+        assert measure("is_it_polite", judge, answer="A.").value == value
         assert (
             measure("is_it_polite", judge, **{**SAMPLE, "answer": None}).status == "missing_field"
         )

@@ -145,6 +145,7 @@ def test_equal_questions_are_equal_messages_whatever_the_form_of_the_text() -> N
 def test_lists_are_numbered_from_one() -> None:
     text = ENTAILMENT.fill("en", {"passages": ["P", "R"], "statements": []})[1]["content"]
     assert re.search(r'name="passages" number="2">\nR\n', text)
+    assert re.search(r'name="statements" number="1">\n\n</text', text), "nothing stands there"
 
 
 @pytest.mark.parametrize(
