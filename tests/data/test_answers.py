@@ -231,10 +231,11 @@ def test_objects_and_several_systems(tmp_path: Path) -> None:
     assert read_answers(expected).samples == expected
     systems = read_answers({"a": rows, "b": frame}).samples
     assert [sample.system for sample in systems] == ["a", "a", "b", "b"]
-    for name in ("v1", "v2"):
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-    paths = [tmp_path / "v1.csv", tmp_path / "v2.csv"]
-    assert {sample.system for sample in read_answers(paths).samples} == {"v1", "v2"}
+    # A file is a system, though `answers` is the name of a column.
+    paths = [tmp_path / "answers.csv", tmp_path / "v2.csv"]
+    for path in paths:
+        frame.to_csv(path, index=False)
+    assert {sample.system for sample in read_answers(paths).samples} == {"answers", "v2"}
     frame.to_parquet(tmp_path / "a.parquet")
     assert read_answers(tmp_path / "a.parquet").samples == expected
     assert read_answers(SimpleNamespace(to_pandas=lambda: frame)).samples == expected
@@ -363,7 +364,9 @@ def test_a_format_is_known_by_its_columns_as_its_program_spells_them(
 
 
 def test_words_of_two_alphabets_are_noted() -> None:
-    notes = read_answers([{"question": "?", "answer": "Cчёт oткрыт"}]).notes
+    rows = [{"question": "?", "answer": "Cчёт oткрыт"}]
+    assert read_answers({"v1": rows, "v2": rows}).notes == read_answers(rows).notes
+    notes = read_answers(rows).notes
     assert notes == ["1 answers mix Latin and Cyrillic letters in a word"]
 
 
@@ -488,3 +491,6 @@ def test_without_ids_systems_are_paired_by_their_questions() -> None:
     ids = [sample.id for sample in answers.samples]
     assert ids[:2] == [ids[3], ids[2]]
     assert ids[4] == f"{ids[0]}-2"
+    named = {"v1": first, "v2": second}
+    rows = [{**row, "system": name} for name, of_system in named.items() for row in of_system]
+    assert read_answers(rows).samples == answers.samples

@@ -135,6 +135,8 @@ def test_an_interval_needs_units_that_vary():
         == "jackknife"
     )
     assert few["method"]["accuracy"] == "wilson"
+    # Without a difference there is no error.
+    assert agreement(people, people).set_index("measure")["method"]["kappa"] == "none"
     # Nearly all answers are of one level: no interval beyond chance.
     people, judge = ratings_of([[118, 2], [2, 3]])
     assert agreement(judge, people).set_index("measure")["method"]["kappa"] == "jackknife"

@@ -76,6 +76,7 @@ def test_a_family_is_corrected_together():
         ([0.1, 0.12, 0.09, 0.11], "too few differ"),  # 4 draws of 4^4 are of one unit alone
         ([0.1, 0.12, 0.09, 0.11, 0.13], "better"),
         (np.zeros(5), "equal on every question"),
+        (np.zeros(15), "equal on every question"),
         (np.repeat([0.05, -1], [98, 2]), "too few differ"),
         (np.repeat([0, 1], [96, 4]), "too few differ"),
         (np.repeat([0, 1], [80, 20]), "better"),
@@ -134,6 +135,13 @@ def test_margins_and_directions():
     ]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_reaches_beyond_the_margin_at_one_end_is_not_the_same(sign):
+    # Of a mean of .05 and an error of .05 the interval reaches from -.05 to .15.
+    row = compare_differences(sign * np.tile([0.55, -0.45], 50), margin=0.1).iloc[0]
+    assert row["word"] == "not shown"
+
+
 def studies_with_gaps(n, missing_baseline, missing_challenger):
     """A clear gain, with values missing at the first rows."""
     generator = np.random.default_rng(0)
@@ -175,6 +183,15 @@ def test_missing_on_one_side_or_many_must_hold_at_both_ends():
     assert (
         compare_differences(shifted, was_asked=~np.isnan(shifted)[:, None])["word"][0] == "better"
     )
+
+
+def test_a_word_that_holds_at_both_ends_stays_unless_too_few_differ():
+    before, after = np.tile([0.0, 1.0], 50), np.tile([1.0, 0.0], 50)
+    before[:3], after[3:6] = NONE, NONE
+    assert compare(before, after, bounds=(0, 1))["word"][0] == "not shown"
+    few = compare([0, 0, 0], [1, 1, NONE], bounds=(0, 1)).iloc[0]
+    assert (few["word_if_bad"], few["word_if_good"]) == ("too few differ", "too few differ")
+    assert few["word"] == "cannot be told"
 
 
 def test_a_system_that_returns_nothing_is_worse():

@@ -177,6 +177,9 @@ def test_quantiles_lie_between_ordered_values():
     repeated = quantile_intervals(np.repeat(values, 10), [0.5], np.repeat(values, 10))
     assert repeated[["low", "high"]].iloc[0].tolist() == pytest.approx([40, 61], abs=1)
     assert quantile_intervals([NONE], [0.5])["method"][0] == "none"
+    # Three units of equal values tell as much as three values.
+    alike = quantile_intervals(np.ones(30), [0.5], np.repeat([0, 1, 2], 10))
+    assert alike["method"][0] == "none"
     # Of six the median lies between the first and the last with probability .969, of five .9375.
     assert quantile_intervals(values[:6], [0.5])[["low", "high"]].iloc[0].tolist() == [1, 6]
     assert quantile_intervals(values[:5], [0.5])["method"][0] == "none"

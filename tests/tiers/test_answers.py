@@ -63,7 +63,8 @@ def tier2(systems: Any, questions: Any = QUESTIONS, **options: Any) -> Any:
 
 
 def test_answers_from_the_right_passages_are_scored_and_compared() -> None:
-    result = tier2({"noon": always_noon, "reads": from_contexts}, MANY)
+    nought = {**QUESTIONS[0], "id": "nought", "relevant": {"p0": 0}}  # grade 0 is no label
+    result = tier2({"noon": always_noon, "reads": from_contexts}, [*MANY, nought])
     # "It opens at 3 in the morning." and "At noon.": without articles of 6 and 2 words one agrees.
     assert means(result)["noon", "token_f1"] == pytest.approx(0.25)
     assert means(result)["reads", "token_f1"] == 1.0

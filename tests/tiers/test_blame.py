@@ -140,6 +140,15 @@ def test_what_nobody_can_know_is_rightly_refused_or_invented() -> None:
     assert refused["refuses", "refused an unanswerable question"] == 1.0
     assert refused["refuses", "refused an answerable question"] == 0.0
     assert refused["invents", "refused an unanswerable question"] == 0.0
+    # Wilson of 0 of 8 by t = 2.365: t² / (8 + t²); of 8 of 9 by t = 2.306, with 8 effective units.
+    ends = result.statement.refusals.set_index(["system", "metric"])[["low", "high"]]
+    assert ends.loc[("invents", "refused an answerable question")].tolist() == pytest.approx(
+        [0, 0.4114], abs=1e-4
+    )
+    shares = result.statement.shares.set_index(["system", "metric"])[["low", "high"]]
+    assert shares.loc[("invents", "good answer")].tolist() == pytest.approx(
+        [0.4815, 0.9857], abs=1e-4
+    )
 
 
 def test_right_but_unfaithful_answers_claim_what_was_not_read() -> None:
@@ -179,9 +188,10 @@ class Finder:
     """Retrieves the right passage first at even questions, sixth at others; answers from it."""
 
     def __init__(self) -> None:
-        self.n_answered = 0
+        self.n_answered = self.n_retrieved = 0
 
     def retrieve(self, question: str, k: int) -> list[str]:
+        self.n_retrieved += 1
         number = number_of(question)
         others = [f"p{place}" for place in range(10, 15)]
         return [f"p{number}", *others] if number % 2 == 0 else [*others, f"p{number}"]
@@ -216,6 +226,10 @@ def test_perfect_parts_are_asked_for_once_and_never_below_what_is(options: dict[
         "with perfect generation": 0.5,
     }
     assert finder.n_answered == 16  # once as asked, once from the labelled passages
+    assert finder.n_retrieved == 8
+    assert result.statement.perfect_parts[["low", "high"]].iloc[0].tolist() == pytest.approx(
+        [0.1032, 0.7579], abs=1e-4
+    )
     assert "finder would gain most with perfect ranking" in page_text(result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,12 @@ def test_the_measures_are_those_of_the_four_counts() -> None:
     assert value["hide-all", "decision_precision"] != value["hide-all", "decision_precision"]
     rows = result.estimates.set_index(["system", "metric"])
     assert rows.loc[("by_word", "accuracy"), ["n", "n_units"]].tolist() == [24, 12]
+
+
+def test_times_of_a_function_are_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.perf_counter", itertools.count().__next__)  # a second each time
+    result = rb.tier_judge_pipeline(by_word, ROWS, **FEW)
+    assert values(result)["by_word", "avg_latency_ms"] == 1000
 
 
 def test_differences_are_those_of_the_measures_and_show_all_is_the_baseline() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class Judge:
         if prompt.name == "pairwise":
             return {"choice": "B"}
         if prompt.name == "faithfulness_rating":
-            return {"reason": "read", "rating": 4}
+            return {"reason": "read", "rating": 4 - repeat}
         is_padded = values["answer"] not in BY_ANSWER
         rating = 5 if is_padded else BY_ANSWER[values["answer"]] + self.shift * repeat
         return {"reason": f"rated {rating}", "rating": min(rating, 5)}
@@ -90,6 +91,12 @@ def test_the_four_numbers_are_those_computed_by_hand() -> None:
     wide = rb.tier_judge(judges, ROWS, columns=LABELS, delta=1, **FEW)
     assert numbers(wide)["drifts", "consistency_score"] == 1.0
     assert len(rb.tier_judge(Judge(), ROWS, columns=LABELS, limit=3, **FEW).frames.questions) == 3
+
+
+def test_times_are_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.perf_counter", itertools.count().__next__)  # a second each time
+    result = rb.tier_judge(Judge(), ROWS[:1], columns=LABELS, repeats=1, **FEW)
+    assert numbers(result)["mine", "avg_latency_ms"] % 1000 == 0
 
 
 def test_judges_and_answers_may_be_names() -> None:
@@ -209,9 +216,26 @@ def test_a_model_is_tried_in_both_modes() -> None:
         is_reasoned = "step by step" in prompt
         return json.dumps({"reasoning": "so", "answer": reply} if is_reasoned else reply)
 
-    result = rb.tier_judge({"f": own_judge(say)}, ROWS, columns=LABELS, modes="direct,reasoned")
+    judge = own_judge(say, model="v1", journal="replies.sqlite")
+    result, again = (
+        rb.tier_judge({"f": judge}, ROWS, columns=LABELS, modes="direct,reasoned", **FEW)
+        for _ in range(2)
+    )
+    # A reply that is kept took as long as it did when it was paid for.
+    assert numbers(again) == numbers(result)
     assert result.systems == ["f (direct)", "f (reasoned)"]
     assert set(result.estimates.loc[result.estimates["metric"] == "error_rate", "value"]) == {0.0}
+
+
+@pytest.mark.parametrize(("judge", "name"), [("lexical", "lexical"), (Judge(), "mine")])
+def test_only_of_the_offline_judge_times_are_kept(
+    judge: Any, name: str, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    monkeypatch.setenv("RAGBENCH_RUN_FOLDER", "reports/1")
+    results = [rb.tier_judge(judge, ROWS[:2], columns=LABELS, **FEW) for _ in range(2)]
+    first, second = (numbers(result)[name, "avg_latency_ms"] for result in results)
+    assert (first == second) is (name == "lexical")
 
 
 def test_answers_without_a_question_are_paired_all_the_same() -> None:

@@ -18,7 +18,7 @@ from ragbench.core.errors import BenchError
 from ragbench.core.trust import trust
 from ragbench.judge import Panel
 from ragbench.tiers import scoring
-from ragbench.tiers.rag_metrics import USUAL
+from ragbench.tiers.rag_metrics import USUAL, correlate
 from tests.llm.chat_server import Raw, serving
 from tests.tiers.answered import Dead, Scripted, counts, means, page_text
 
@@ -62,6 +62,23 @@ def test_an_embedder_that_gives_no_vectors_leaves_the_other_metrics(
     assert statuses(result, "token_f1") == ["ok", "ok"]
     for name in ("semantic_similarity", "response_relevancy"):
         assert statuses(result, name) == ["parse_error", "parse_error"]
+
+
+def test_vectors_that_were_paid_for_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    trust(tmp_path)
+
+    def embed(body: dict[str, Any], number: int) -> Raw:
+        return Raw({"data": [{"embedding": [1, len(text)]} for text in body["input"]]})
+
+    with serving(embed) as server:
+        table = f"kind = 'openai'\nbase_url = '{server.url}'\nmodel = 'm'"
+        Path("ragbench.toml").write_text(f"[embedders.far]\n{table}\n", encoding="utf-8")
+        for _ in range(2):
+            rb.score(ROWS[:2], metrics="semantic_similarity", embedder="far", **FEW)
+            assert len(server.requests) == 1
 
 
 def test_values_are_those_computed_by_hand() -> None:
@@ -260,12 +277,17 @@ def test_the_order_of_scores_does_not_depend_on_batches(monkeypatch: pytest.Monk
     assert list(whole.scores["metric"].unique()) == ["token_f1", "length", "exact_match"]
 
 
-def test_answers_of_a_data_set_go_by_its_name(project: Path) -> None:
+def test_answers_of_a_data_set_go_by_its_name(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = rb.rag_metrics(metrics="token_f1, context_recall_by_label", limit=5, **FEW)
     assert result.about.dataset == "campus"
     of_rows = rb.rag_metrics(ROWS, metrics="token_f1", **FEW)
     assert means(of_rows)["answers", "token_f1"] == 0.5
     assert counts(result, "answers", "token_f1") == (5, 0)
+    monkeypatch.setenv("RAGBENCH_LANGUAGE", "ru")
+    in_russian = rb.rag_metrics(metrics="token_f1", limit=1, **FEW)
+    assert set(in_russian.frames.questions["language"]) == {"ru"}
 
 
 def test_all_usual_metrics_are_measured_on_the_answers_of_the_sample_data(project: Path) -> None:
@@ -322,6 +344,27 @@ def test_a_panel_keeps_each_judge_and_names_the_one_that_failed() -> None:
     one = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, dead], quorum=1, **FEW)
     assert means(one)["answers", "e2e_score"] == 5.0
     assert counts(one, "answers", "e2e_score") == (2, 0)
+
+
+def test_metrics_are_correlated_by_the_order_they_put_answers_in() -> None:
+    def same(answer: str) -> float:
+        """The same for all."""
+        return 1.0
+
+    def length(answer: str) -> float:
+        """Letters: 7, 6, 0, 7, 4."""
+        return float(len(answer))
+
+    def shortness(answer: str) -> float:
+        """The other way round."""
+        return -float(len(answer))
+
+    result = rb.score(ROWS, metrics=[same, length, shortness, "token_f1"], **FEW)
+    rho = correlate(result.frames)
+    assert list(rho.columns) == ["length", "shortness", "token_f1"]
+    # Ranks of length 4.5, 3, 1, 4.5, 2; of token_f1 4.5, 3, 1.5, 4.5, 1.5.
+    assert rho["length"].tolist() == pytest.approx([1, -1, 0.9733285267845753])
+    assert rho["token_f1"].tolist() == pytest.approx([0.9733285267845753, -0.9733285267845753, 1])
 
 
 def test_a_panel_of_two_is_their_mean() -> None:

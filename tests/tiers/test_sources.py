@@ -134,6 +134,7 @@ def test_every_question_may_find_passages_that_no_other_finds() -> None:
     assert result.scores["value"].tolist() == [1.0] * len(QUESTIONS)
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_page_is_made_where_every_system_failed() -> None:
     def fail(question: str, k: int) -> list[str]:
         raise RuntimeError("no such index")
