@@ -144,6 +144,8 @@ def test_f1_and_balanced_accuracy_by_their_counts():
         assert rare["method"][0] == "none"
         assert np.isnan(rare["low"][0])
     assert statistic_intervals(np.full((3, 1), NONE), lambda sums: sums)["method"][0] == "none"
+    alone = statistic_intervals(parts, rates, np.zeros(len(parts)), (0, 1))
+    assert alone["method"].tolist() == ["none", "none"]
 
 
 @pytest.mark.parametrize(("bounds", "method"), [((0, np.inf), "student"), ((0, 100), "wilson")])

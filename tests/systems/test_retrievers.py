@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -78,8 +81,9 @@ def test_dense_finds_nothing_for_nothing_and_in_nothing(library: Dataset) -> Non
 def test_dense_searches_in_postgresql(library: Dataset, store: Store, index: str) -> None:
     tables = {"systems": {"mine": {"embedder": "hashing", "index": index, "probes": 10}}}
     system = open_systems("mine", Settings.model_validate(tables), library, store)["mine"]
-    [retrieval] = system.retrieve(["library opening"], 2)
+    [retrieval] = system.retrieve(["library opening"], 4)
     assert retrieval.hits[0].id == "lib"
+    assert {hit.id for hit in retrieval.hits} == {"lib", "park", "exam", "card"}
     assert 0 < retrieval.hits[1].similarity < retrieval.hits[0].similarity <= 1
     assert retrieval.latency_ms > 0
     assert "PostgreSQL" in system.describe()
@@ -92,7 +96,12 @@ def test_dense_tells_when_the_search_is_not_in_postgresql(
     tables = {"systems": {"mine": {"embedder": "hashing"}}}
     settings = Settings.model_validate(tables)
     in_database = open_systems("mine", settings, library, store)["mine"]
+    monkeypatch.setattr("ragbench.systems.retrievers.MOST_IN_POSTGRESQL", 4)
+    assert "PostgreSQL" in open_systems("mine", settings, library, store)["mine"].describe()
     monkeypatch.setattr("ragbench.systems.retrievers.MOST_IN_POSTGRESQL", 3)
+    indexed = {"systems": {"mine": {"embedder": "hashing", "index": "hnsw"}}}
+    system = open_systems("mine", Settings.model_validate(indexed), library, store)["mine"]
+    assert "PostgreSQL" in system.describe()
     in_memory = open_systems("mine", settings, library, store)["mine"]
     assert "matrix products in this process" in in_memory.describe()
     questions = library.questions["text"].tolist()
@@ -100,6 +109,17 @@ def test_dense_tells_when_the_search_is_not_in_postgresql(
     for row, retrieval in enumerate(found):
         assert [hit.id for hit in retrieval.hits] == [hit.id for hit in expected[row].hits]
         assert np.isnan(retrieval.latency_ms)
+
+
+def by_length(texts: list[str]) -> list[list[float]]:
+    return [[1.0, float(len(text))] for text in texts]
+
+
+def test_an_embedder_of_your_own_stands_in_for_none(library: Dataset, store: Store) -> None:
+    table = {"embedders": {"own": {"callable": f"{__name__}:by_length"}}, "embedder": "own"}
+    settings = Settings.model_validate({**table, "systems": {"mine": {"embedder": "own"}}})
+    system = open_systems("mine", settings, library, store)["mine"]
+    assert system.stand_ins == ("generator extractive",)  # type: ignore[attr-defined]
 
 
 def test_hybrid_is_reciprocal_rank_fusion(library: Dataset, store: Store) -> None:
@@ -178,6 +198,33 @@ def test_a_judge_grades_passages_by_their_relevance(library: Dataset) -> None:
     assert retrieval.hits[0].id == "lib"
     assert retrieval.hits[0].similarity in (1.0, 2.0, 3.0)
     assert "relevance graded by lexical" in system.describe()
+
+
+class CrossEncoder:
+    """As that of sentence-transformers."""
+
+    def __init__(self, folder: str, **options: Any) -> None:
+        assert options == {"num_labels": 1, "trust_remote_code": False, "local_files_only": True}
+
+    def predict(self, pairs: list[tuple[str, str]], show_progress_bar: bool) -> np.ndarray:
+        assert not show_progress_bar
+        return np.array([len(text) for question, text in pairs if question == "card exam"], "f4")
+
+
+def test_a_cross_encoder_scores_pairs(
+    library: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = SimpleNamespace(CrossEncoder=CrossEncoder)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    tables = {
+        "rerankers": {"cross": {"kind": "cross_encoder", "model": str(tmp_path)}},
+        "systems": {"mine": {"retriever": "bm25", "reranker": "cross"}},
+    }
+    system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
+    [retrieval] = system.retrieve(["card exam"], 4)
+    texts = dict_of(library)
+    assert [hit.similarity for hit in retrieval.hits] == [len(texts["exam"]), len(texts["card"])]
+    assert f"cross-encoder {tmp_path.name}" in system.describe()
 
 
 def dict_of(dataset: Dataset) -> dict[str, str]:

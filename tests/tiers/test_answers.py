@@ -175,6 +175,8 @@ def test_systems_with_one_generator_are_asked_once_and_stand_for_each_other() ->
     assert result.systems == ["mine", "words"]
     assert result.request.baseline == "words"
     assert "words, again" in page_text(result)
+    # One that takes no passages is nobody's baseline.
+    assert tier2({"whole": good, **systems}, baseline="whole").request.baseline == "mine"
 
 
 def test_embedded_metrics_take_a_function() -> None:
@@ -187,6 +189,7 @@ def test_embedded_metrics_take_a_function() -> None:
     result = tier2(systems, embedder=embed, **options | {"repeats": 2})
     assert means(result)["reads", "semantic_similarity"] == pytest.approx(1.0)
     assert means(result)["noon", "semantic_similarity"] == pytest.approx(0.0)
+    assert result.request.primary == "semantic_similarity"
     assert means(result)["noon", "response_semantic_consistency"] == pytest.approx(1.0)
 
 

@@ -49,9 +49,16 @@ def test_every_way_of_being_odd_is_counted(result: Any) -> None:
 
 def test_counts_and_lengths_are_those_of_the_texts(result: Any) -> None:
     counts = result.frames.counts.set_index("name")["count"]
-    assert counts[["questions", "answerable", "labelled", "passages", "pages"]].tolist() == [
-        5, 4, 4, 5, 2
-    ]  # fmt: skip
+    assert counts.to_dict() == {
+        "questions": 5,
+        "answerable": 4,
+        "labelled": 4,
+        "with a reference answer": 1,
+        "independent groups": 5,
+        "passages": 5,
+        "pages": 2,
+        "relevance labels": 5,
+    }
     sizes = result.frames.sizes.set_index("table")
     assert sizes.loc["passages", ["texts", "q50"]].tolist() == [5, 8]
 
@@ -79,6 +86,13 @@ def test_a_language_is_told_of_five_words_and_with_certainty() -> None:
     assert texts.loc[texts["table"] == "passages", "language"].tolist() == list(told.values())
 
 
+def test_the_language_of_the_data_is_expected_whatever_that_of_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "questions.ru.jsonl"
+    file.write_text('{"question": "Карта стоит сто рублей в год"}', encoding="utf-8")
+    frames = rb.dataset(dataset=str(tmp_path), language="en").frames
+    assert frames.languages["language"].tolist() == ["ru"]  # .55 sure
+
+
 def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> None:
     for language, said in (("en", "Nothing was found"), ("ru", "Не нашлось ничего")):
         sample = rb.dataset(language=language)
@@ -87,7 +101,10 @@ def test_the_sample_data_have_nothing_odd_in_either_language(project: Path) -> N
         assert {"dialogues", "history"} <= set(sample.frames.sizes["table"])
 
 
-def test_a_set_without_texts_is_refused() -> None:
+def test_a_set_without_texts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ratings.jsonl").write_text('{"answer": "At 8.", "rater": "ann", "value": 5}')
+    with pytest.raises(BenchError, match="has neither passages nor questions"):
+        rb.dataset(dataset=str(tmp_path))
     with pytest.raises(BenchError, match="there are no rows"):
         rb.dataset([], [])
 

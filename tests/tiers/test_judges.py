@@ -240,7 +240,9 @@ def test_only_of_the_offline_judge_times_are_kept(
 
 def test_answers_without_a_question_are_paired_all_the_same() -> None:
     rated = {"reason": "r", "rating": 2}
-    judge = own_judge(lambda prompt: {"choice": "A"} if "Answer A" in prompt else rated)
+    judge = own_judge(
+        lambda prompt: {"choice": "A"} if "Answer A" in prompt and "None" not in prompt else rated
+    )
     rows = [{name: row[name] for name in ("answer", "reference", "contexts")} for row in ROWS]
     result = rb.tier_judge(judge, rows, metric="response_groundedness", **FEW)
     probes = result.statement.probes.set_index("metric")
@@ -279,6 +281,9 @@ def test_several_systems_may_have_answered_one_question() -> None:
     result = rb.tier_judge(Judge(), rows, columns={"labels": "ann"}, **FEW)
     assert len(result.frames.questions) == 8
     assert result.estimates["n_units"].unique().tolist() == [4]
+    rows = [{**row, "cluster": row["ann"] > 2} for row in ROWS]
+    clustered = rb.tier_judge(Judge(), rows, columns=LABELS, **FEW)
+    assert clustered.estimates["n_units"].unique().tolist() == [2]
 
 
 def test_answers_without_ratings_have_numbers_and_no_agreement() -> None:

@@ -21,7 +21,7 @@ ASKED = [
     ("library", "Where are library books?", 5, "ben", "2026-02-01"),
     ("garage", "сколько стоит гараж", None, "", ""),
     ("", "How much is the parking garage?", 3, "cat", "2026-02-02"),
-    ("gone", "Is there a library garage gym, 24 h tv?", 4, "dan", "2026-02-03"),
+    ("gone", "Is there a library garage gym, 24 h tv in 2025?", 4, "dan", "2026-02-03"),
 ]
 
 
@@ -63,6 +63,8 @@ def test_pages_are_ranked_against_the_page_that_was_shown() -> None:
     scores = result.scores[result.scores["metric"] == "mrr@10"].set_index("question_id")["value"]
     # The pool's page is the second, behind the library's two passages.
     assert scores.to_dict() == {"h0": 0.5, "h1": 0.5, "h2": 1.0, "h3": 0.0}
+    asked = result.frames.questions[["score", "reference", "month"]].iloc[2:]
+    assert asked.to_numpy().tolist() == [["5", "so", "2026-02"], ["", "so", ""]]
     metrics = set(result.estimates["metric"])
     assert {"hit_rate@1", "recall@10", "precision@5", "ndcg@10"} <= metrics
     assert "average_precision@10" not in metrics
@@ -100,7 +102,7 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     assert words["garage"] == 2
     assert words["library"] == 2
     assert words["gym"] == 1
-    assert not {"tv", "24"} & set(words.index)
+    assert not {"tv", "24", "2025"} & set(words.index)
     # Of one score nobody knows: between 1 and 5.
     ends = months.loc["", ["at_lowest", "at_highest"]].tolist()
     assert ends == pytest.approx([(19 + 1) / 6, (19 + 5) / 6])

@@ -101,6 +101,8 @@ def test_topics_hold_together_what_is_asked_about_one_subject() -> None:
         {"v1": own_and_first}, QUESTIONS, PASSAGES, **{**FEW, "n_topics": 0}
     )
     assert by_itself.frames.topics["topic_id"].tolist() == [0, 1, 2]
+    three: Any = rb.sources({"v1": own_and_first}, QUESTIONS[::3], PASSAGES, **FEW)
+    assert three.frames.topics["topic_id"].tolist() == [0, 1, 2]
     two = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **{**FEW, "n_topics": 2})
     assert two.frames.topics["topic_id"].tolist() == [0, 1]
 
