@@ -137,6 +137,7 @@ def test_beir_takes_the_question_out_of_its_own_results(tmp_path: Path) -> None:
     (tmp_path / "qrels" / "test.tsv").write_text(
         "query-id\tcorpus-id\tscore\n1\t1\t1\n1\t2\t2\n9\t2\t1\n"
     )
+    (tmp_path / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n1\t2\t1\n")
     dataset = read_dataset(tmp_path)
     assert dataset.passages["text"].tolist() == ["Hours At 8.", "Hall."]
     assert dataset.questions["question_id"].tolist() == ["1"]

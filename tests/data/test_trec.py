@@ -13,6 +13,8 @@ from ragbench.data import read_qrels, read_run
 QRELS = {
     "trec": ("q 0 A 2\nq 0 A 2\nq 0 B -2\n", {"A": 2, "B": -2}),
     "blanks and tabs": ("q  0\tA 2 \r\n\n", {"A": 2}),
+    "two blanks": ("q  0 A 2\n", {"A": 2}),
+    "blanks at the end": ("q 0 A 2 \nq 0 B 1 \r\n", {"A": 2, "B": 1}),
     "beir": ("query-id\tcorpus-id\tscore\nq\tA\t1\n", {"A": 1}),
     "json": ('{"q": {"A": 1}}', {"A": 1}),
     "a mark": ("\ufeffq 0 Я 1\n", {"Я": 1}),

@@ -103,11 +103,13 @@ def test_first_failures_come_in_the_order_of_the_parts() -> None:
         def answer(self, question: str, contexts: list[str]) -> str:
             return answers[number_of(question)][0]
 
+    graded = {**QUESTIONS[3], "relevant": {"p3": 1, "p10": 0}}  # p10 is known to be of no use
     missing = {**QUESTIONS[6], "relevant": ["not in the base"]}
     answers[6] = ("At noon.", ["p10"])
     unlabelled = {**QUESTIONS[7], "relevant": {"p0": 0}}
     answers[7] = ("At noon.", ["p10"])  # nobody knows where it got lost
-    result = tier3({"mixed": Mixed()}, [*QUESTIONS[:6], missing, unlabelled], contexts=5)
+    questions = [*QUESTIONS[:3], graded, *QUESTIONS[4:6], missing, unlabelled]
+    result = tier3({"mixed": Mixed()}, questions, contexts=5)
     failures = result.frames.failures.set_index("question_id")["failure"].to_dict()
     assert failures == {
         "q0": "good answer",
@@ -123,6 +125,8 @@ def test_first_failures_come_in_the_order_of_the_parts() -> None:
     assert shares["good answer"] == 0.25
     assert shares.sum() == pytest.approx(1.0)
     assert "mixed: 2 of 8 questions are answered well" in page_text(result)
+    # Nothing is said of unanswerable questions, as there are none.
+    assert result.statement.refusals["metric"].tolist() == ["refused an answerable question"]
 
 
 def test_what_nobody_can_know_is_rightly_refused_or_invented() -> None:

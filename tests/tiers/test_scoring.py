@@ -465,6 +465,14 @@ def test_the_project_decides_what_nobody_says(empty_folder: Path) -> None:
     assert rb.ux([["When?", "Where?"]], embedders="hashing", **FEW).systems == ["hashing"]
 
 
+def test_objects_are_asked_here_though_a_cluster_is_named(empty_folder: Path) -> None:
+    (empty_folder / "ragbench.toml").write_text('cluster = "tcp://127.0.0.1:9"\n')
+    trust(empty_folder)
+    assert means(rb.score(ROWS, "e2e_score", Scripted(4), **FEW))["answers", "e2e_score"] == 3.4
+    same = rb.score(ROWS, "semantic_similarity", embedder=lambda texts: [[1.0]] * len(texts), **FEW)
+    assert means(same)["answers", "semantic_similarity"] == pytest.approx(0.8)
+
+
 class Noting:
     """An open judge that has something to say of how it was asked."""
 

@@ -204,6 +204,8 @@ def test_curves_reach_the_means_at_the_last_depth() -> None:
     curve = result.statement.curves
     recall = curve[curve["metric"] == "recall"].set_index("k")["value"]
     assert list(recall) == [0.0, 0.0, 1.0, 1.0, 1.0]
+    # Wilson of 0 of 4 by t = 3.182: t² / (4 + t²).
+    assert curve[["low", "high"]].iloc[0].tolist() == pytest.approx([0, 0.7168], abs=1e-4)
 
 
 @pytest.mark.parametrize(

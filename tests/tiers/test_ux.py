@@ -132,6 +132,8 @@ def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
     assert told.frames.turns["question"].tolist() == ["pool", "the pool?", "gym", "library"]
     assert values(result)["context_preservation"] == pytest.approx(cosine(10))
     assert values(result)["cache_hit_rate"] == 3 / 4, "gym does not find itself"
+    units = result.statement.caches.set_index("metric")["n_units"]
+    assert units["cache_hit_rate"] == 2
 
 
 def test_past_questions_and_others_may_have_the_same_ids(tmp_path: Path) -> None:
@@ -164,12 +166,14 @@ def test_answers_are_right_on_the_best_page_and_where_their_user_liked_them() ->
     passages = [
         {"id": "a", "text": "at 9", "url": "/pool"},
         {"id": "b", "text": "at 10", "url": "/gym"},
+        {"id": "c", "text": "at 11"},
     ]
     questions = [
         {"id": "q1", "question": "the pool?", "relevant": {"a": 3, "b": 1}},
         {"id": "q2", "question": "pool", "relevant": {"a": 1, "b": 3}},
         {"id": "q3", "question": "pool", "answerable": False},
         {"id": "q4", "question": "pool"},
+        {"id": "q5", "question": "pool", "relevant": "c"},
     ]
     past = [("pool", "at 9", 5), ("the pool?", "at 9", 4), ("pool", "at 9", 3), ("pool", "at 9", 2)]
     history = [
@@ -186,6 +190,7 @@ def test_answers_are_right_on_the_best_page_and_where_their_user_liked_them() ->
     # On the page of the best grade; on that of a lower one; there is none; nobody knows.
     assert wrong[["q1", "q2", "q3"]].tolist() == [0, 1, 1]
     assert math.isnan(wrong["q4"])
+    assert math.isnan(wrong["q5"])  # of a passage without a page
     assert (wrong["h1"], wrong["h3"]) == (0, 1)
     assert math.isnan(wrong["h2"])
     curve = result.statement.curve["threshold"].unique()
