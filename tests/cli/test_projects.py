@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -293,6 +294,60 @@ def test_a_plan_asks_nobody_and_counts_what_is_kept(
     assert "mini" in capsys.readouterr().out
 
 
+PLANNED = """
+dataset = "own"
+[judges.mini]
+base_url = "http://127.0.0.1:9/v1"
+model = "m"
+[embedders.coded]
+callable = "watched:embed"
+[retrievers]
+hashed = {kind = "dense", embedder = "hashing"}
+coded = {kind = "dense", embedder = "coded"}
+mixed = {kind = "hybrid", retrievers = ["bm25", "hashed"]}
+mixed_coded = {kind = "hybrid", retrievers = ["bm25", "coded"]}
+[rerankers.coded]
+kind = "callable"
+callable = "watched:rank"
+[systems]
+by_words = {retriever = "bm25"}
+by_vectors = {embedder = "hashing"}
+by_mixed = {retriever = "mixed"}
+as_coded = {callable = "watched:retrieve"}
+as_service = {url = "http://127.0.0.1:9/ask", passages = "p"}
+as_rewritten = {retriever = "bm25", rewriter = "watched:rewrite"}
+as_reranked = {retriever = "bm25", reranker = "coded"}
+as_vectors = {embedder = "coded"}
+as_mixed = {retriever = "mixed_coded"}
+"""
+WATCHED = """
+def retrieve(question, k):
+    open("asked", "w")
+    return ["a"]
+
+embed = rank = rewrite = retrieve
+"""
+
+
+@pytest.mark.parametrize("name", re.findall("^((?:by|as)_\\w+)", PLANNED, re.MULTILINE))
+def test_a_plan_searches_where_nobody_is_asked(
+    write: Write, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("questions.csv", ragbench__toml=PLANNED, watched__py=WATCHED)
+    write(passages__csv="id,text\nb,A loan lasts 14 days.\na,It opens at 8.\n")
+    for kind in ("passages", "questions"):
+        assert run(["load", kind, f"{kind}.csv", "--name", "own"]) == 0
+    plans = []
+    for system in ("by_words", name):
+        capsys.readouterr()
+        line = f"run tier3_end_to_end -m faithfulness -p contexts=1 -s {system} --plan"
+        assert typed(line) == 0
+        plans.append(capsys.readouterr().out)
+    # Who finds the same passages costs the same; who is not asked may find any.
+    assert (plans[0] == plans[1]) == name.startswith("by_")
+    assert not Path("asked").exists()
+
+
 def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,7 +359,9 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     def pretend(notebooks: list[Path], folder: Path, values: dict[str, Any], **options: Any) -> Run:
         ran.update(names=[path.stem for path in notebooks], values=values, **options)
         folder.mkdir(parents=True)
-        page = PageRun(Path("one.ipynb"), "One", {}, status=status, seconds=2.0)
+        page = PageRun(Path("one.ipynb"), "One", {}, status="running")
+        options["on_progress"](page)
+        page.status, page.seconds = status, 2.0
         options["on_progress"](page)
         return Run(folder, "x", load_language("en"), [page])
 
@@ -329,6 +386,7 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     told = capsys.readouterr().err
     assert "tier_ux is left out: there are no dialogues and no history" in told
     assert "2.0 s  one" in told
+    assert told.count(" s  one") == 1
     assert "1 of 1 pages in" in told
     assert "tier2_generation" in ran["names"]
     assert typed("run tier_ux -d own") == 0
@@ -346,3 +404,19 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
         assert typed(f"load {kind} {name}.csv --name bare") == 0
     assert typed("run -d bare --out bare") == 4
     assert ran["names"] == ["tier0_embeddings", "sources", "dataset", "overview"]
+    # Only a service that is asked as it is can be given no passages.
+    service = '{url = "http://h/ask", '
+    systems = {
+        "asked": f'{service}answer = "a"}}',
+        "given": f"""{service}answer = "a", body = '{{"c": {{contexts}}}}'}}""",
+        "searched": f'{service}passages = "p"}}',
+        "written": f'{service}answer = "a", passages = "p", generator = "extractive"}}',
+    }
+    for name, table in systems.items():
+        write(ragbench__toml=f"[systems]\n{name} = {table}\n")
+        assert typed(f"run -d own --out {name}") == 4
+        assert ("tier2_generation" in ran["names"]) == (name != "asked")
+        assert ("no systems that take passages" in capsys.readouterr().err) == (name == "asked")
+    write(**{"notebooks/dataset.ipynb": "{}"})
+    assert typed("run -d own --out ours") == 4
+    assert ran["names"] == ["dataset"]

@@ -48,3 +48,8 @@ def test_a_failure_names_numbers_and_questions(result: Any) -> None:
         assert_at_least(result, "faithfulness", 0.1)
     with pytest.raises(AssertionError, match="nothing is compared on faithfulness"):
         assert_not_worse(result, "faithfulness", 0.1)
+    rows = [{"question": "?", "answer": "Red fox.", "contexts": contexts} for contexts in ("x", "")]
+    with pytest.raises(
+        AssertionError, match=r"0 of 1 claims: 0 / 1 = 0\.000\n  2: nan no contexts"
+    ):
+        assert_at_least(rb.score(rows, ["faithfulness"], judge="lexical"), "faithfulness", 0.5)

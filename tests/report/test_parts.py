@@ -53,6 +53,11 @@ def test_a_long_part_is_folded_under_its_title() -> None:
 
 def test_a_frame_has_headings_of_rows_numbers_at_the_right_and_quiet_intervals() -> None:
     html = Part(TABLE).html
+    assert "<thead><tr><th></th>" in html
+    assert "<th>metric</th>" in Part(TABLE.rename_axis(index="metric")).html
+    words = Part(pd.DataFrame({"model": ["small [v2]", "large"], "n": [1.5, None]})).html
+    assert ">small [v2]</td>" in words
+    assert '<td class="number">–</td>' in words
     assert '<td class="number">0.275 <span class="interval">[0.200, 0.358]</span></td>' in html
     assert '<td class="number">&lt; 0.001</td>' in html
     assert '<td class="words" dir="auto">▲ better</td>' in html
@@ -92,6 +97,11 @@ def test_only_a_frame_becomes_latex() -> None:
 
 def test_a_figure_is_data_for_the_page_and_plotlys_own_for_jupyter() -> None:
     bundle = Part(figure(), title="bm25 < dense")._repr_mimebundle_()
+    assert bundle["application/vnd.plotly.v1+json"]["layout"]["title"]["x"] == 0
+    assert "<h2>" not in bundle["text/html"]
+    assert figure().layout.separators == ".,"
+    russian = new_figure(200, load_language("ru"))
+    assert russian.layout.separators == ",\N{NO-BREAK SPACE}"
     assert bundle["application/vnd.plotly.v1+json"]["layout"]["title"]["text"] == (
         "<b>bm25 &lt; dense</b>"
     )

@@ -7,6 +7,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError
+from ragbench.core.language import load_language
 from ragbench.views import comparison
 
 NUMBER = 40
@@ -51,6 +52,7 @@ def test_one_sentence_says_the_word_with_its_interval_and_p(
 ) -> None:
     result = tier1({"a": hits(*range(8)), "b": hits(*challenger)})
     assert sentence in told(result)
+    assert ("Four of five" in told(result)) == ("no difference" in sentence)
 
 
 def test_not_shown_says_what_four_of_five_such_studies_would_show() -> None:
@@ -149,12 +151,46 @@ def test_a_figure_says_on_how_many_metrics_who_is_better() -> None:
     )
 
 
+def test_a_figure_counts_metrics_on_which_one_is_better_and_worse() -> None:
+    def second(question: str, k: int) -> list[str]:
+        return ["p0" if question == "1" else "p1", f"p{question}"]
+
+    def dead(question: str, k: int) -> list[str]:
+        raise TimeoutError("too slow")
+
+    systems = {"a": second, "b": hits(*range(25)), "c": hits(), "d": dead}
+    [forest] = comparison.forests(tier1(systems, metrics="hit_rate@1,hit_rate@2"))
+    assert forest.title == (
+        "Against a: b is better on 1 and worse on 1 of 2 metrics; c is worse on 1 of 2 metrics; "
+        "of d it cannot be told"
+    )
+
+
+def test_two_scales_are_drawn_that_of_the_primary_metric_first() -> None:
+    rows = [{"question": f"{n}?", "answer": f"a {n}", "reference": "a"} for n in range(4)]
+    labels = ["bleu", "answer_correctness_rating", "token_f1", "exact_match"]
+    scores = rb.score(rows, labels, judge="lexical", primary="bleu", draws=200)
+    names = [list(part.content.layout.yaxis.ticktext) for part in comparison.forests(scores)]
+    assert names == [["bleu"], ["token_f1", "exact_match"]]
+    ranked = tier1({"a": hits(1)}, metrics="hit_rate@1,mrr@1,precision@1,precision@2,recall")
+    assert list(comparison.forests(ranked)[0].content.layout.yaxis.ticktext) == [
+        "hit_rate@1", "mrr@1", "precision@2", "recall@10"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "shown"), [(5, "5"), (0.85, "0,85"), (0.1234, "0,1234")])
+def test_a_number_that_somebody_set_has_no_more_digits_than_it_needs(
+    value: float, shown: str
+) -> None:
+    assert comparison.short_number(value, load_language("ru")) == shown
+
+
 def test_a_baseline_that_is_no_system_is_refused_with_the_names() -> None:
     with pytest.raises(BenchError, match="baseline 'old' is none of a, b"):
         tier1({"a": hits(1), "b": hits(2)}, baseline="old")
 
 
-def test_other_metrics_and_silences_are_counted() -> None:
+def test_other_metrics_and_silences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def quiet(question: str, k: int) -> list[str]:
         return [] if int(question) < 3 else hits(*range(12, 40))(question, k)
 
@@ -168,10 +204,16 @@ def test_other_metrics_and_silences_are_counted() -> None:
     assert comparison.forests(alone)[0].title == "hit_rate@1: a 0.200"
     assert "baseline" not in str(comparison.facts(alone))
     assert "independent groups" not in str(comparison.facts(alone))
+    assert str(comparison.facts(alone)).endswith("commit –")
+    monkeypatch.setattr(comparison, "git_commit", lambda: "0123456789")
+    assert str(comparison.facts(alone)).endswith("commit 01234567")
     figure = comparison.forests(alone)[0].content
     assert list(figure.layout.xaxis.range) == [-0.02, 1.02]
     silent = [{"question": f"{n}?", "answer": "", "contexts": ["x"]} for n in range(3)]
     assert "returned nothing" not in told(rb.score(silent, ["context_relevance"], judge="lexical"))
+    silent[0]["answer"] = "x"
+    scored = rb.score(silent, ["context_relevance"], judge="lexical")
+    assert "answers returned nothing at 2 of 3 questions." in told(scored)
 
 
 def test_parts_of_the_questions_are_looked_at_by_themselves() -> None:

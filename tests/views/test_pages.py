@@ -107,13 +107,15 @@ def test_a_data_set_in_counts_lengths_and_languages() -> None:
 def test_a_data_set_of_passages_alone_and_many_findings() -> None:
     folder = Path("data/alone")
     folder.mkdir(parents=True)
-    lines = (json.dumps({"id": f"p{n}", "text": "Twice told."}) for n in range(103))
+    told = "Twice told. " + "x" * 149
+    lines = (json.dumps({"id": f"p{n}", "text": told}) for n in range(103))
     (folder / "chunks.en.jsonl").write_text("\n".join(lines))
     result: Any = rb.dataset(dataset="alone")
     assert "Questions that can be answered: –; with a labelled passage: –." in str(result)
     assert part(result, "Every question") is None
     texts = part(result, "The texts behind the findings")
     assert len(texts.content) == 100
+    assert texts.content.iloc[0, 0] == told[:160] + "…"
     assert texts.note.startswith("100 of 102 are listed")
     clean: Any = rb.dataset(QUESTIONS[:1], DOCUMENTS[:1])
     assert "Nothing was found that makes numbers look better" in str(clean)
@@ -131,11 +133,14 @@ def test_spaces_of_vectors_in_figures_and_numbers() -> None:
     assert list(nearest.x) == [3, 3, 3.5, 4]
     assert list(nearest.y) == pytest.approx([0, 4 / 3, 2 / 3, 0])
     assert (nearest.yaxis, pairs.yaxis) == ("y", "y2")
+    assert (figure.layout.yaxis.domain, figure.layout.yaxis2.domain) == ((0.56, 1), (0, 0.44))
+    assert [(text.x, text.y) for text in figure.layout.annotations] == [(0, 1), (0, 0.44)]
     assert [trace.showlegend for trace in figure.data] == [True, False, True, False]
     assert said(part(result, "Nearest neighbours").title).endswith("small 83 %, wide 83 %")
     spectrum = part(result, "Dimensions that hold")
     assert spectrum.title.endswith("small 2 / 2, wide 2 / 4")
     assert spectrum.note.startswith("3 texts span at most 2 dimensions")
+    assert spectrum.content.layout.xaxis.dtick == 1  # powers of ten
     marks = spectrum.content.data[-1]
     assert list(marks.x) == [2, 2]
     assert list(marks.y) == [0.95, 0.95]
@@ -157,6 +162,8 @@ def test_spaces_of_vectors_in_figures_and_numbers() -> None:
     assert "vectors" not in figure.title
     assert not any(trace.showlegend for trace in figure.content.data)
     assert part(alone, "Dimensions that hold").note == ""
+    square: Any = rb.tier0(vectors=many[:3], **options)
+    assert part(square, "Dimensions that hold").note.startswith("3 texts span at most 2")
 
 
 def test_a_picture_has_colours_for_the_most_frequent_groups(
@@ -184,6 +191,7 @@ def test_a_picture_has_colours_for_the_most_frequent_groups(
     assert (flat.is_folded, deep.is_folded) == (False, True)
     assert list(deep.content.data[1].z[:2]) == [2, 5]
     assert flat.title == "The texts in 2 dimensions"
+    assert deep.content.layout.scene.xaxis.visible is False
     assert (flat.content.data[1].marker.size, deep.content.data[1].marker.size) == (7, 4)
 
 
@@ -205,15 +213,16 @@ def test_sources_in_topics_pages_and_what_is_never_retrieved() -> None:
 
     trust(Path())
     options = {**FEW, "n_topics": 3, "k": 2, "embedder": "own"}
-    passages = [*PASSAGES, *({"id": f"x{n}", "text": f"Extra {n}."} for n in range(30))]
+    passages = [*PASSAGES, *({"id": f"x{n}", "text": "x" * (131 - n % 2)} for n in range(32))]
+    passages[-32] |= {"title": "Named", "url": "/named"}
     systems = {"v1": own_and_first, "v2": lambda question, k: ["p9"], "v3": none}
     result: Any = rb.sources(systems, ASKED, passages, **options)
     assert "v3 retrieves" not in str(result)
-    assert "v1 retrieves 9 [7, 11] of 40 passages (22 %) among the first 2 for 9" in said(result)
-    assert "Never retrieved: passages 39, of which questions need 9; pages 4." in str(result)
+    assert "v1 retrieves 9 [7, 11] of 42 passages (21 %) among the first 2 for 9" in said(result)
+    assert "Never retrieved: passages 41, of which questions need 9; pages 5." in str(result)
     numbers = part(result, "All numbers").content
     assert numbers.loc["used_chunks", "● v1"].startswith("9 [")
-    assert numbers.loc["utilization_rate", "● v1"].startswith("0.225 [")
+    assert numbers.loc["utilization_rate", "● v1"].startswith("0.214 [")
     topics = part(result, "Least is found for the topic")
     assert topics.title.endswith(": 0.3 passages a question by v2")
     assert sorted(topics.content.data[0].x) == pytest.approx([1, 4 / 3, 4 / 3])
@@ -226,14 +235,17 @@ def test_sources_in_topics_pages_and_what_is_never_retrieved() -> None:
     assert all(len(name.split(", ")) <= 3 for name in table.index)
     never = part(result, "Passages that are never retrieved")
     assert never.is_folded
-    assert never.note.startswith("Passages: 40, of which 30 are listed")
+    assert never.note.startswith("Passages: 42, of which 30 are listed")
     listed = never.content
     assert listed["never by"].iloc[0] == "◆ v2"
+    assert listed.loc[["x0", "x1"], "passage"].tolist() == ["x" * 130 + "…", "x" * 130]
+    assert listed.loc["x0", "page"] == "Named"
     assert listed["labelled for"].tolist()[:10] == ["1"] * 9 + ["–"]
     pages = part(result, "Pages by how often")
     # Page 0 has p0 and p1; v1 finds it for all questions.
     assert rows(pages)[0] == ["https://x/0", "2", "9", "0"]
-    assert len(pages.content) == 5
+    assert len(pages.content) == 6
+    assert pages.content.index[-1] == "Named"
 
     all_used: Any = rb.sources({"v1": own_and_first}, ASKED, PASSAGES[:9], **options)
     assert "Every passage is retrieved for some question." in str(part(all_used, "Passages that"))
@@ -247,13 +259,16 @@ def test_sources_in_topics_pages_and_what_is_never_retrieved() -> None:
         assert part(failed, title) is None
 
 
-def write_log(scores: list[int | None], question: str = "Where is the {} pool?") -> None:
+def write_log(
+    scores: list[int | None], question: str = "Where is the {} pool?", n_pages: int = 2
+) -> None:
     """A data set of three pages and a log of questions."""
     folder = Path("data/log")
     folder.mkdir(parents=True, exist_ok=True)
     passages = [{"id": f"p{n}", "text": f"Passage {n}.", "url": f"/{n}"} for n in range(3)]
     history: list[dict[str, Any]] = [
-        {"id": f"h{n}", "question": question.format(("big", "old")[n % 2]), "url": f"/{n % 2}"}
+        {"id": f"h{n}", "question": question.format(("big", "old")[n % 2])}
+        | {"url": f"/{n % n_pages}"}
         | {"score": score, "user": "ann" if n < 2 else None, "asked_at": f"2026-0{n % 2 + 1}-01"}
         for n, score in enumerate(scores)
     ]
@@ -277,6 +292,7 @@ def test_people_are_told_by_month_word_and_page() -> None:
     assert [text.strip() for text in points.text] == ["4.5", "2.0"]
     assert points.customdata[1].endswith("n = 2")
     assert figure.content.layout.xaxis.ticktext[0] == "2026-01<br>n = 2"
+    assert points.error_y.width == 0  # no caps
     pages = part(result, "Pages that were shown most")
     assert rows(pages) == [["/0", "2", "50 %", "4.50"], ["/1", "2", "50 %", "2.00"]]
     assert pages.note == "2 of 2 pages."
@@ -288,6 +304,12 @@ def test_people_are_told_by_month_word_and_page() -> None:
     silent: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
     assert part(silent, "Users' mean score") is None
     assert part(silent, "What people ask about") is None
+
+    write_log([5] * 51, "The {} ant bee cat dog elk fox", n_pages=51)
+    many: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
+    assert part(many, "Pages that were shown most").note == "50 of 51 pages."
+    title = part(many, "What people ask about").title
+    assert title == "What people ask about: ant, bee, cat, dog, elk"
 
 
 def test_a_cache_by_thresholds_and_by_what_is_asked() -> None:
@@ -315,6 +337,10 @@ def test_a_cache_by_thresholds_and_by_what_is_asked() -> None:
     for title in ("Above", "What is asked", "The closest cached question"):
         assert part(alone, title) is None
     assert "a score of 5" in str(part(result, "Method"))
+    assert "1. pool\nat 9" in part(result, "Every dialogue").html
+    strict: Any = rb.ux(DIALOGUES, HISTORY, embed, threshold=1.0, **FEW)
+    assert set(part(strict, "The closest cached question").content["hit"]) == {"–"}
+    assert "served from the cache" not in "".join(one.html for one in strict.parts)
 
 
 def test_an_overview_of_a_page_without_notebook_and_threshold() -> None:
@@ -345,6 +371,9 @@ def test_answers_in_tables_of_refusals_gaps_and_correlations() -> None:
     assert figure.data[0].texttemplate == "%{text}"
     assert figure.layout.height == 120 + 20 * 3
     assert figure.data[0].text[0][0] == "1.00"
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
+    two: Any = rb.score(table, ["token_f1", "exact_match"], draws=200)
+    assert part(two, "Which metrics say the same")
     one: Any = rb.score(table[2:], ["token_f1"], draws=200)
     assert part(one, "Which metrics say the same") is None
     assert part(one, "What could not be measured") is None
@@ -360,9 +389,12 @@ def test_first_failures_in_bars_and_in_numbers() -> None:
     well, errors = figure.content.data
     assert (well.name, errors.name) == ("good answer", "the system gave an error")
     assert (list(well.x), list(well.text)) == ([1, 0.25], ["8", "2"])
+    assert list(figure.content.layout.xaxis.range) == [0, 1]
+    # Numbers stand upright, and a fine line parts two parts of a bar.
+    assert (well.textangle, well.marker.line.width) == (0, 1)
     # No room for a number of nothing.
     assert (list(errors.x), list(errors.text)) == ([0, 0.75], ["", "6"])
-    assert said(well.customdata[1]).startswith("shaky: 2 · 25 % [")
+    assert said(well.customdata[1]) == "shaky: 2 · 25 % [5, 67]"
     assert figure.content.layout.height == 110 + 44 * 2
     table = part(result, "First failures in numbers").content
     assert said(table.loc["the system gave an error", "shaky"]).startswith("6 · 75 % [")
@@ -372,6 +404,9 @@ def test_first_failures_in_bars_and_in_numbers() -> None:
     )
     assert part(alone, "Asked again and again") is None
     assert part(alone, "Each judge by itself") is None
+    silent = tier3(silent=answered.silent)
+    assert part(silent, "silent: 0 of 8 questions are answered well")
+    assert "silent returned nothing at 8 of 8 questions." in str(silent)
 
 
 def test_answers_that_are_repeated_refused_and_judged_by_several() -> None:
@@ -411,6 +446,10 @@ def test_judges_beside_people() -> None:
     forest = part(result, "Agreement with people by Spearman's ρ: people 0.94, mine 0.9")
     assert [trace.name for trace in forest.content.data] == ["people", "mine", "far"]
     assert forest.content.layout.xaxis.range[1] == 1.02
+    assert list(forest.content.layout.yaxis.ticktext)[-1] == "ICC(2,1)"  # those on one scale
+    assert said(result).count("; 0.0 % of its calls failed.") == 2
+    probes = part(result, "What sways it?").content
+    assert list(probes["not swayed"]) == ["0", "1", "0", "0", "0"]
     table = next(one for one in result.parts if one.title == "Agreement with people").content
     assert list(table.columns) == ["people (n = 8)", "mine (n = 16)", "far (n = 16)"]
     assert table.loc["bias: judge minus people"].tolist()[:2] == ["–", "−0.19"]
@@ -418,6 +457,7 @@ def test_judges_beside_people() -> None:
     # At a1, a3 and a7 ben gives one more; the others are even, in their order.
     assert listed.index.tolist()[:4] == ["a1", "a3", "a7", "a0"]
     assert list(listed.columns) == ["text", "mine", "far", "ann", "ben"]
+    assert "<b>far</b>" in part(result, "Who disagrees most?").html
     many = [{**row, "cat": row["ann"], "dan": row["ann"]} for row in ROWS]
     crowd: Any = rb.tier_judge(Judge(), many, columns={"labels": "ann,ben,cat,dan"}, **FEW)
     assert list(part(crowd, "Who disagrees most?").content.columns) == ["text", "mine", "people"]

@@ -40,6 +40,7 @@ def made(
     text: str = "question",
     metric: str = "answer_correctness_rating",
     failures: Sequence[str] = ("good answer", "not retrieved"),
+    systems: Sequence[str] = ("old", "new"),
 ) -> QuestionList:
     """The list of a judged tier: two systems, answers, verdicts, passages, first failures."""
     ids = [f"q{n}" for n in range(number)]
@@ -69,7 +70,7 @@ def made(
     )  # fmt: skip
     result = SimpleNamespace(
         frames=frames,
-        systems=["old", "new"],
+        systems=systems,
         language=load_language("en"),
         request=SimpleNamespace(primary=metric, baseline="old"),
     )
@@ -134,6 +135,16 @@ def test_the_frame_behind_it_has_a_row_a_question() -> None:
     frame = made().content
     assert list(frame.columns) == ["text", "old", "new"]
     assert frame.loc["q1", "new"] == 4.0
+    # What is measured of others stands nowhere.
+    alone = made(systems=["old"])
+    assert alone.content["old"].tolist() == [4, 3, 4]
+    assert "<b>old</b> good answer" in alone.html
+
+
+def test_texts_are_cut_with_an_ellipsis() -> None:
+    html = made(2, "y" * 1_600).html
+    assert f"passage {'y' * 292}…" in html
+    assert f"answer {'y' * 1_493}…" in html
 
 
 def test_systems_with_the_same_answer_and_values_share_a_card() -> None:
@@ -152,9 +163,10 @@ def test_jupyter_shows_the_first_twenty_with_their_style() -> None:
 
 
 def test_many_questions_are_packed_the_same_way_every_time() -> None:
-    first, second = made(800).html, made(800).html
+    assert 'class="packed"' not in made(750).html
+    first, second = made(751).html, made(751).html
     assert first == second
-    assert first.count('<div id="question-q') == 800
+    assert first.count('<div id="question-q') == 751
     assert first.count("answer question") == 0
     content = packed(first)
     assert content["systems"] == ["old", "new"]
@@ -211,7 +223,8 @@ def test_answers_are_listed_with_the_passages_that_they_were_written_from(
 
     monkeypatch.setattr(view, "MOST_WRITTEN", 0)
     monkeypatch.setattr(view, "MOST_LISTED", 2)
-    row = {"question": "Open?", "reference": "Yes.", "contexts": ["It is open.", "x" * 130]}
+    row = {"question": "Open?", "reference": "Yes."}
+    row |= {"contexts": ["It is open.", "x" * 130, "It is open."]}
     table = [{**row, "id": f"q{n}", "answer": "y" * 161 if n else "y" * 160} for n in range(3)]
     html = questions(rb.score(table, ["token_f1", "edit_distance"])).html
     content = packed(html)

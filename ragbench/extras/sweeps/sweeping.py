@@ -121,13 +121,11 @@ def run_sweep(
     for system in empty:
         failed[system] = scores.loc[scores["system"] == system, "reason"].iloc[0]
     wide = wide.drop(columns=empty)
-    declared = parse_label(written)
     choice = choose_best(
         wide.to_numpy(),
         list(wide.columns),
         wide.index.get_level_values("unit").to_numpy(),
-        lower_is_better=declared.better == "lower",
-        bounds=declared.bounds,
+        bounds=parse_label(written).bounds,
         confidence=confidence,
     )
     table = choice.configurations.copy()
