@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -39,15 +40,18 @@ class Kernels:
     """The kernels of a run, so that they can be ended together. A context manager.
 
     They listen on sockets in a folder that only this user can open; where its name is too long for
-    a socket, on the loopback address.
+    a socket, on the loopback address. at_once: how many run side by side; they share the cores.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = 1) -> None:
+        # More threads than cores wait for each other by spinning: ten times the work.
+        threads = str(max((os.cpu_count() or 1) // at_once, 1))
+        self.environment = {"OMP_NUM_THREADS": threads, **os.environ}
         self.managers: list[Any] = []
         self.numbers = itertools.count()
         self.is_ended = False
         self.folder = Path(tempfile.mkdtemp(prefix="ragbench-"))
-        self.forks = Forks() if CAN_FORK else None
+        self.forks = Forks(self.environment) if CAN_FORK else None
 
     def __enter__(self) -> Kernels:
         return self
@@ -75,7 +79,7 @@ class Kernels:
                 super().__init__(**place, **options)
 
             async def _async_start_kernel(self, **options: Any) -> None:
-                options |= {"env": {**os.environ, **environment}, "cwd": str(folder)}
+                options |= {"env": kernels.environment | dict(environment), "cwd": str(folder)}
                 kernels.managers.append(self)
                 await super()._async_start_kernel(**options)
                 if kernels.is_ended:  # while this one was starting
@@ -112,6 +116,16 @@ class Kernels:
                     os.killpg(group, signal.SIGKILL)
 
 
+def read_notebook(path: Path) -> NotebookNode:
+    """Read a notebook."""
+    # nbformat loads jsonschema, which for a second compiles a grammar of international addresses
+    # where this module is there. No notebook has such an address.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
 def execute_notebook(
     source: Path,
     target: Path,
@@ -143,7 +157,7 @@ def execute_notebook(
             if not asked or kernels.is_ended:
                 break
             ended.append(asked)
-    notebook = nbformat.read(target if target.exists() else source, as_version=4)
+    notebook = read_notebook(target if target.exists() else source)
     if failure is None:
         failure = f"its kernel ended while it ran the cell {last_cell(notebook)!r}: {ENDS}"
     elif ended and not failure:

@@ -5,6 +5,8 @@ Each page still has a process of its own, which knows nothing of what the others
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import signal
@@ -29,18 +31,22 @@ LOADED = (
     "ragbench.systems.opening",
     "ragbench.views.comparison",
     "ragbench.views.questions",
+    "scipy.stats",
+    "sklearn.cluster",
+    "sklearn.neighbors",
 )
 
 
 class Forks:
     """The process that has loaded the library, and forks kernels."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._lock = Lock()
         self._process = subprocess.Popen(  # noqa: S603  our own code
             [sys.executable, "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=environment,
             text=True,
         )
 
@@ -92,6 +98,7 @@ def serve() -> None:
     signal.signal(signal.SIGCHLD, reap)
     for name in LOADED:
         import_module(name)
+    gc.freeze()  # else each kernel's search for garbage would copy the memory that they share
     parent = os.getpid()
     for line in sys.stdin:
         pid = os.fork()
@@ -122,3 +129,6 @@ def run_kernel(
     os.environ.update(environment)
     os.chdir(cwd)
     launch_new_instance([*arguments, f"--IPKernelApp.parent_handle={parent}"])
+    # To take the library apart object by object would copy its memory, and last longer than a page.
+    atexit._run_exitfuncs()
+    os._exit(0)

@@ -20,7 +20,13 @@ from ragbench.core.errors import BenchError, suggest
 from ragbench.core.folders import replaced
 from ragbench.core.language import Language, load_language
 from ragbench.core.settings import Settings
-from ragbench.report.execute import Kernels, execute_notebook, has_tag, parameter_names
+from ragbench.report.execute import (
+    Kernels,
+    execute_notebook,
+    has_tag,
+    parameter_names,
+    read_notebook,
+)
 from ragbench.report.index import STATUSES, write_index
 from ragbench.report.manifest import write_manifest, write_summary
 from ragbench.report.page import write_page
@@ -98,7 +104,7 @@ def run_notebooks(
     out = Path(out).absolute()
     language = load_language(parameters["language"])
     pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-    with Kernels() as kernels, replaced(out) as beside:
+    with Kernels(min(workers, len(pages))) as kernels, replaced(out) as beside:
         run = Run(beside, out.name, language, pages)
         execute_pages(run, settings, kernels, workers, on_progress)
         finish(run, settings)
@@ -112,14 +118,12 @@ def plan_pages(
     notebooks: Sequence[Path], parameters: Mapping[str, Any], language: Language
 ) -> list[PageRun]:
     """Read the notebooks, and choose for each the parameters that it has."""
-    import nbformat
-
     pages = []
     known: set[str] = {"language"}
     for source in notebooks:
         if not source.is_file():
             raise BenchError(f"there is no notebook {source}")
-        notebook = nbformat.read(source, as_version=4)
+        notebook = read_notebook(source)
         names = parameter_names(notebook)
         known |= names
         given = {name: value for name, value in parameters.items() if name in names}
@@ -187,10 +191,8 @@ def make_page(page: PageRun, run: Run, kernels: Kernels, root: Path) -> None:
             page.source, target, page.parameters, kernels, folder=root
         )
     except Exception as error:  # whatever is wrong with one page, the others are made
-        import nbformat
-
         page.failure = f"{type(error).__name__}: {error}"
-        notebook = nbformat.read(page.source, as_version=4)
+        notebook = read_notebook(page.source)
     page.seconds = time.monotonic() - begun
     page.status = "failed" if page.failure else "complete"
     if run.status == "interrupted":
@@ -243,13 +245,11 @@ def read_pages(folder: Path, language: Language, without: str = "") -> list[Page
 
     without: the name of a page to leave out. One that stopped by an error has failed.
     """
-    import nbformat
-
     pages = []
     for source in sorted(folder.glob("*.ipynb"), key=lambda path: ("tier" not in path.stem, path)):
         if source.stem == without:
             continue
-        notebook = nbformat.read(source, as_version=4)
+        notebook = read_notebook(source)
         outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
         has_failed = any(output.output_type == "error" for output in outputs)
         page = PageRun(source, notebook_title(notebook, language), {})
