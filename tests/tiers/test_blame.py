@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError
+from ragbench.core.trust import trust
 from tests.tiers.answered import (
     BY_WORDS,
     PASSAGES,
@@ -275,6 +277,17 @@ def test_where_retrieving_fails_nobody_writes_an_answer() -> None:
     assert counts(result, "finder", "token_f1") == (2, 6)
     assert finder.n_answered == 2
     assert "finder failed at 6 of 8 questions: ConnectionError" in str(result)
+    perfect = tier3({"finder": Unreachable()}, contexts=10).statement.perfect_parts
+    assert (set(perfect["n"]), set(perfect["n_unmeasured"])) == ({2}, {6})
+
+
+def test_a_log_of_answers_alone_is_not_asked_for_passages(empty_folder: Path) -> None:
+    rows = [{"id": row["id"], "answer": row["reference"]} for row in QUESTIONS]
+    (empty_folder / "log.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    table = '[systems.logged]\nresults = "log.jsonl"\ngenerator = "extractive"\n'
+    (empty_folder / "ragbench.toml").write_text(table, encoding="utf-8")
+    trust(empty_folder)
+    assert outcomes(tier3("logged"), "logged") == {"good answer": 8}
 
 
 def test_questions_without_any_label_are_answered_and_judged_all_the_same() -> None:
