@@ -74,7 +74,7 @@ def system_styles(systems: Sequence[str], baseline: str = "") -> dict[str, Style
     return {name: styles[name] for name in systems}
 
 
-def new_figure(height: int, language: Language, **layout: Any) -> go.Figure:
+def new_figure(language: Language, height: int = 340, **layout: Any) -> go.Figure:
     """Return an empty figure of the house's look. height: pixels. layout: plotly's own words."""
     import plotly.graph_objects as go
 
@@ -87,8 +87,8 @@ def new_figure(height: int, language: Language, **layout: Any) -> go.Figure:
     }
     return go.Figure(
         layout={
-            # An empty one: plotly's own would bring seven kilobytes of other colours.
-            "template": go.layout.Template(),
+            # Plotly's own would bring seven kilobytes of other colours.
+            "template": go.layout.Template(data_scatter=[{"marker": {"size": 9}}]),
             "height": height,
             "font": {"family": FONT, "size": 13, "color": colour("ink")},
             "paper_bgcolor": colour("paper"),
@@ -133,7 +133,7 @@ def add_intervals(
             "width": 0,
         },
         mode="markers",
-        marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+        marker={"color": style.colour, "symbol": style.symbol},
         customdata=list(texts),
         hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
     )

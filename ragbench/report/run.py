@@ -104,7 +104,7 @@ def run_notebooks(
     out = Path(out).absolute()
     language = load_language(parameters["language"])
     pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-    with Kernels(min(workers, len(pages))) as kernels, replaced(out) as beside:
+    with Kernels(max(min(workers, len(pages)), 1)) as kernels, replaced(out) as beside:
         run = Run(beside, out.name, language, pages)
         execute_pages(run, settings, kernels, workers, on_progress)
         finish(run, settings)
