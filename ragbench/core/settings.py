@@ -356,8 +356,7 @@ def merge_environment(values: dict[str, Any]) -> None:
         if variable == DATABASE_URL:
             remember(value)
         *tables, key = variable.removeprefix(PREFIX).lower().split("__")
-        is_ours = variable.startswith(PREFIX) and variable != DATABASE_URL
-        if not is_ours or [*tables, key][0] not in Settings.model_fields:
+        if not variable.startswith(PREFIX) or [*tables, key][0] not in Settings.model_fields:
             continue
         table = values
         for name in tables:

@@ -73,7 +73,7 @@ def write_trusted(folders: list[str]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_suffix(".new")
-        beside.write_text(json.dumps(folders, indent=1), encoding="utf-8")
+        beside.write_text(json.dumps(folders), encoding="utf-8")
         beside.replace(file)
     except OSError as error:
         raise BenchError(

@@ -89,7 +89,7 @@ def numbers_differ(text: str, other: str) -> bool:
     """Tell whether both texts name numbers, and neither has all those of the other."""
     first = {word for word in words(text) if word[0].isdigit()}
     second = {word for word in words(other) if word[0].isdigit()}
-    return bool(first and second) and not (first <= second or second <= first)
+    return not (first <= second or second <= first)
 
 
 def is_hit(similarities: ArrayLike, threshold: float = THRESHOLD) -> NDArray[np.bool_]:

@@ -229,12 +229,10 @@ def read_mark(inside: str, n_contexts: int, numbers_by_id: Mapping[str, int]) ->
     numbers: list[int] = []
     for part in parts:
         first, _, last = re.sub(r"\s", "", part).replace("–", "-").partition("-")
-        if last and int(last) > int(first):
-            # One number beyond the contexts is enough to say that there are such.
-            beyond = n_contexts + 1
-            numbers += range(min(int(first), beyond), min(int(last), beyond) + 1)
-        else:
-            numbers += [int(number) for number in (first, last) if number]
+        low, high = sorted([int(first), int(last or first)])
+        # One number beyond the contexts is enough to say that there are such.
+        beyond = n_contexts + 1
+        numbers += range(min(low, beyond), min(high, beyond) + 1)
     return [number if 1 <= number <= n_contexts else 0 for number in numbers]
 
 

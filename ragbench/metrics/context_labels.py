@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from ragbench.core.errors import Unmeasured
 from ragbench.core.language import mark
@@ -95,23 +95,26 @@ def pair_contexts(
     Raises Unmeasured where a side is missing (missing_field) or empty (empty_input).
     """
     check_number(name, "threshold", threshold, 0.01, 1)
-    retrieved = context_ids if by == "id" else contexts
-    labelled = reference_context_ids
-    if by == "text" and reference_contexts is not None:
-        labelled = [[text] for text in reference_contexts]
-    elif by == "text":
-        labelled = None
-    for side, values in (("retrieved", retrieved), ("labelled", labelled)):
-        if values is None or (values and not any(values)):
-            other = "text" if by == "id" else "id"
-            raise Unmeasured(
-                "missing_field", f"the {side} contexts have no {by}s; by={other} compares {other}s"
-            )
-        if not values:
-            raise Unmeasured("empty_input", f"there are no {side} contexts")
-    distinct = keep_distinct(retrieved or (), by)
-    groups = [tuple(keep_distinct(group, by)) for group in labelled or ()]
-    return distinct, list(dict.fromkeys(groups))
+    if by == "id":
+        retrieved = check_side("retrieved", by, context_ids)
+        groups = check_side("labelled", by, reference_context_ids)
+    else:
+        retrieved = check_side("retrieved", by, contexts)
+        groups = [(text,) for text in check_side("labelled", by, reference_contexts)]
+    labelled = [tuple(keep_distinct(group, by)) for group in groups]
+    return keep_distinct(retrieved, by), list(dict.fromkeys(labelled))
+
+
+def check_side(side: str, by: str, values: Sequence[Any] | None) -> Sequence[Any]:
+    """Return what one side has. Raises Unmeasured where it has nothing to compare."""
+    if values is None or (values and not any(values)):
+        other = "text" if by == "id" else "id"
+        raise Unmeasured(
+            "missing_field", f"the {side} contexts have no {by}s; by={other} compares {other}s"
+        )
+    if not values:
+        raise Unmeasured("empty_input", f"there are no {side} contexts")
+    return values
 
 
 def keep_distinct(names: Iterable[str], by: str) -> list[str]:

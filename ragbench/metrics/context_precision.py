@@ -91,7 +91,7 @@ async def context_precision(
         basis = "reference"
     text = reference if basis == "reference" else answer
     check_inputs(judge, question=question, contexts=contexts, **{basis: text})
-    requests = [judge_passage(judge, question, text or "", passage) for passage in contexts]
+    requests = [judge_passage(judge, question, str(text), passage) for passage in contexts]
     replies = await ask_all(*requests)
     is_useful = [reply.verdict == "useful" for reply in replies]
     verdicts = [

@@ -130,7 +130,7 @@ first, then the verdict: "yes" or "no".""",
 )
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def number_prompt(lowest: float, highest: float) -> Prompt[Any]:
     """Return the prompt whose reply is a number of this scale."""
     description = f"a number from {lowest:g} to {highest:g}"
@@ -176,7 +176,7 @@ the lowest to the highest rating is allowed. Give the reason first, then the rat
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def rubric_prompt(levels: tuple[int, ...]) -> Prompt[Any]:
     """Return the prompt whose reply can name these levels only. Its shape has them as LEVELS."""
 
@@ -222,7 +222,7 @@ reason first, then the number of the level as the rubric has it.""",
 
 # Declared once, so that they can be reworded by name.
 number_prompt(0.0, 5.0)
-rubric_prompt((1, 2, 3, 4, 5))
+rubric_prompt((0, 1))
 
 
 @metric(source="RAGAS, aspect critic; majority over independent repeats", better="describes")
@@ -257,10 +257,10 @@ async def aspect_critique(
         **fill_material(answer, question, contexts, reference),
     )
     n_yes = sum(reply.verdict == "yes" for reply in replies)
-    value = float(2 * n_yes > repeats)
-    decisive = next(reply for reply in replies if (reply.verdict == "yes") == bool(value))
+    verdict = statistics.mode(reply.verdict for reply in replies)
+    decisive = next(reply for reply in replies if reply.verdict == verdict)
     return Score(
-        value,
+        float(verdict == "yes"),
         message=mark("{aspect}: {yes} of {repeats} say yes: {value}. {reason}"),
         facts={"aspect": aspect, "yes": n_yes, "repeats": repeats, "reason": decisive.reason},
         verdicts=[Verdict(aspect, reply.verdict, reply.reason) for reply in replies],
@@ -451,7 +451,7 @@ def read_rubric(rubric: Mapping[Any, str]) -> dict[int, str]:
     if not isinstance(rubric, Mapping):
         raise BenchError(f"rubrics_score: the rubric is {rubric!r}; give {{level: criteria}}")
     for key, text in rubric.items():
-        if isinstance(key, bool) or not re.fullmatch(r"\s*-?\d+\s*", str(key)):
+        if not re.fullmatch(r"\s*-?\d+\s*", str(key)):
             raise BenchError(f"rubrics_score: the level {key!r} is no whole number")
         if not isinstance(text, str) or not text.strip():
             raise BenchError(f"rubrics_score: level {key} has no criteria")

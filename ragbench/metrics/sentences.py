@@ -33,7 +33,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         if match["mark"] == "." and match.end() < len(text):
             # The full stop itself, without quotation marks and blanks behind it.
             stop = match.start("mark") + 1
-            if NO_END.search(text, max(start - 1, stop - LONGEST_ABBREVIATION, 0), stop):
+            if NO_END.search(text, max(stop - LONGEST_ABBREVIATION, 0), stop):
                 continue
         ends.append(match.end())
         start = match.end()

@@ -47,7 +47,7 @@ def std_nn_distance(vectors: Any) -> float:
     return deviation(as_space(vectors).neighbor_distances)
 
 
-@of_space(bounds=(0.0, 1 / EPSILON))
+@of_space()
 def density_score(vectors: Any) -> float:
     """1 / (avg_nn_distance + 10⁻¹²): how dense the space is."""
     return 1 / (mean(as_space(vectors).neighbor_distances) + EPSILON)

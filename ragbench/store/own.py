@@ -227,8 +227,10 @@ class OwnDatabase:
         with self._reading("looking for an index") as connection:
             where = {"schema": self.schema, "table": self._passages.name}
             for name, kind, definition in connection.execute(FIND_INDEX, where):
-                on = definition.partition(" USING ")[2].replace('"', "")
-                if "cosine" in on and column.name in on.split("(", 1)[1]:
+                # "hnsw (name vector_cosine_ops)", "hnsw ((name::halfvec(2)) halfvec_cosine_ops)"
+                on = definition.partition(" USING ")[2].replace('"', "").partition("(")[2]
+                is_of_column = on.lstrip("(").startswith((f"{column.name} ", f"{column.name}::"))
+                if is_of_column and "cosine" in on:
                     return OwnIndex(name, kind, "::halfvec" in on)
         return None
 
@@ -396,27 +398,20 @@ def count_vectors(column: sa.Column[Any]) -> sa.Select[Any]:
 
 
 def propose_columns(connection: sa.Connection, table: sa.Table) -> dict[str, str]:
-    """Propose columns of a table of passages by their types and by what some rows hold.
+    """Propose columns of a table of passages by what some rows hold.
 
-    Returns what is found of: passage_id (the primary key), vector, url, text (the longest texts).
+    Returns what is found of: passage_id (the primary key), text (the longest texts but addresses).
     """
     proposed = {}
     keys = [column.name for column in table.primary_key]
     if len(keys) == 1:
         proposed["passage_id"] = keys[0]
-    vectors = [column.name for column in table.c if isinstance(column.type, VECTOR | HALFVEC)]
-    if vectors:
-        proposed["vector"] = vectors[0]
     texts = [column for column in table.c if isinstance(column.type, sa.String)]
-    if not texts:
-        return proposed
     rows = connection.execute(sa.select(*texts).limit(LOOKED_AT)).mappings().all()
     lengths = {}
     for column in texts:
         values = [row[column.name] or "" for row in rows]
-        if values and all(value.startswith(("http://", "https://")) for value in values):
-            proposed["url"] = column.name
-        else:
+        if not all(value.startswith(("http://", "https://")) for value in values):
             lengths[column.name] = sum(map(len, values))
     if lengths:
         proposed["text"] = max(lengths, key=lambda name: lengths[name])

@@ -183,7 +183,7 @@ def initialise(folder: Path) -> None:
         return
     fresh = folder / "new"
     shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(mode=0o700)
+    fresh.mkdir()
     if is_root():
         os.chown(fresh, *server_user(folder))
     # Sorted by code point on every machine, whatever its C library knows of locales.

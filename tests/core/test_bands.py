@@ -77,6 +77,7 @@ def test_a_frame_holds_what_it_declares(rows: list[tuple], message: str) -> None
         check(frame, LABELS)
     with pytest.raises(BenchError, match="labels: no column grade; columns seen: question_id"):
         check(frame.drop(columns="grade"), LABELS)
+    assert check(pd.DataFrame(columns=LABELS.names), LABELS).empty
 
 
 def test_a_frame_of_rows_has_the_declared_types() -> None:

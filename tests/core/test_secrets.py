@@ -19,6 +19,7 @@ from ragbench.report.parts import Part
         ("", "Authorization: Bearer canary-4711-token"),
         ("", "wrong key sk-canary-4711-canary-4711"),
         ("canary-4711", "wrong key canary-4711"),
+        ("canary-8", "wrong key canary-8"),
         ("canary/47 11", "GET https://host/canary%2F47%2011 failed"),
         ("canary\\47-11", "sent {'key': 'canary\\\\47-11'}"),
     ],

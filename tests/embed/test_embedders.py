@@ -269,6 +269,14 @@ def test_texts_share_the_milliseconds_of_their_batch(monkeypatch: pytest.MonkeyP
     assert open_embedder(by_length, Settings()).embed_timed(["a", "bb"])[1].tolist() == [250, 250]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "set_", "expected"),
+    [("", "", "auto"), ("", "hashing", "hashing"), ("auto", "hashing", "auto")],
+)
+def test_the_embedder_of_nobody_s_choice(chosen: str, set_: str, expected: str) -> None:
+    assert open_embedder(chosen, Settings(embedder=set_), "de").name == expected
+
+
 def test_an_embedder_of_ours_stays_what_it_is() -> None:
     embedder = open_embedder("hashing", Settings())
     assert open_embedder(embedder, Settings()) is embedder

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -169,6 +170,10 @@ def test_a_plan_asks_nobody_and_the_offline_judge_answers() -> None:
     assert plan.cost == pytest.approx(plan.tokens_in / 1e6)
 
 
+def test_a_list_of_one_is_that_judge() -> None:
+    assert open_judge(["lexical"], Settings()).name == "lexical"
+
+
 def test_the_judges_of_a_run_spend_together() -> None:
     async def run(judge: Panel) -> None:
         async with judge:
@@ -267,7 +272,38 @@ def test_a_function_that_is_late_is_unmeasured() -> None:
     assert caught.value.status == "timeout"
 
 
-def test_a_function_is_kept_only_where_it_says_which_model_answers() -> None:
+@pytest.mark.parametrize("is_coroutine", [True, False])
+def test_a_plain_function_is_asked_alone(is_coroutine: bool) -> None:
+    running, most = 0, []
+
+    def begin() -> None:
+        nonlocal running
+        running += 1
+        most.append(running)
+
+    def plain(prompt: str) -> str:
+        nonlocal running
+        begin()
+        time.sleep(0.01)
+        running -= 1
+        return GOOD
+
+    async def coroutine(prompt: str) -> str:
+        nonlocal running
+        begin()
+        await asyncio.sleep(0.01)
+        running -= 1
+        return GOOD
+
+    async def run(judge: Any) -> None:
+        async with judge:
+            await asyncio.gather(*[judge.ask(RELEVANCE, repeat=n, **TEXTS) for n in range(6)])
+
+    asyncio.run(run(own_judge(coroutine if is_coroutine else plain)))
+    assert (max(most) > 1) is is_coroutine
+
+
+def test_a_function_is_kept_only_where_it_says_which_model_answers(tmp_path: Path) -> None:
     calls = []
 
     def function(prompt: str) -> str:
@@ -277,6 +313,9 @@ def test_a_function_is_kept_only_where_it_says_which_model_answers() -> None:
     for table in ({}, {}, {"model": "gpt"}, {"model": "gpt"}):
         ask(own_judge(function, name="mine", **table))
     assert len(calls) == 3
+    for _ in range(2):
+        ask(own_judge(function, journal=tmp_path / "named"))
+    assert len(calls) == 4
     assert "impartial judge" in calls[0]
     assert '"rating"' in calls[0], "the shape is said in words"
     model = ChatModel()

@@ -98,8 +98,8 @@ PROMPTS_AND_REPLIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "context_relevance_turned": ({"question": "Cats?", "contexts": CONTEXTS}, {"rating": 0}),
     "relevance": ({"question": ASKED, "passage": CONTEXTS[0]}, {"rating": 2}),
     "rubrics_score": (
-        {"rubric": ["1: bad", "3: so so", "5: good"], "question": ASKED, "contexts": CONTEXTS, "reference": "", "answer": CONTEXTS[0]},
-        {"level": 5},
+        {"rubric": ["0: bad", "1: good"], "question": ASKED, "contexts": CONTEXTS, "reference": "", "answer": CONTEXTS[0]},
+        {"level": 1},
     ),
     "pairwise": ({"question": ASKED, "reference": "At 8.", "answer_a": "At 9.", "answer_b": "At 8."}, {"choice": "B"}),
     "show_decision": ({"question": ASKED, "contexts": CONTEXTS, "answer": CONTEXTS[0]}, {"show": "yes", "likelihood": 100}),

@@ -73,6 +73,13 @@ def test_what_an_endpoint_refuses_is_left_out_and_said(name: str, tmp_path: Path
         assert '"rating"' in server.requests[-1].body["messages"][0]["content"], "said in words"
 
 
+def test_where_there_is_no_system_message_none_is_moved() -> None:
+    requests = [question(1, system=True), question(2)]
+    with serving(lambda b, _: fails(400, "no system role") if has_system(b) else GOOD) as server:
+        ask(server, requests=requests, concurrency=1)
+    assert server.requests[-1].body["messages"] == list(question(2).messages)
+
+
 def test_what_was_left_out_is_in_the_notes(tmp_path: Path) -> None:
     import asyncio
 
@@ -425,6 +432,13 @@ def test_a_refusal_without_a_body_is_one_however_it_is_packed() -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(("words", "shown"), [("y" * 300, "y" * 300), ("y" * 301, "y" * 299 + "…")])
+def test_an_error_is_shown_by_its_first_300_characters(words: str, shown: str) -> None:
+    with serving(lambda body, number: fails(400, words)) as server:
+        (reply,) = ask(server)
+    assert reply.reason == f"HTTP 400: {shown}"
+
+
 def test_a_key_that_is_sent_back_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
     echo = fails(401, f"wrong key {KEY} " + "x" * 400)
@@ -515,12 +529,14 @@ def test_a_client_of_ones_own_without_a_token_stops_in_a_sentence() -> None:
         ask("http://unused.invalid/v1", openai_client=own)
 
 
-def test_connections_of_ones_own_are_used_and_their_faults_said() -> None:
+def test_connections_of_ones_own_are_used_and_their_faults_said(tmp_path: Path) -> None:
     http_client = openai.DefaultAsyncHttpxClient(headers={"X-Mine": "2"})
     with serving() as server:
         own = openai.AsyncOpenAI(base_url=server.url, api_key=KEY, http_client=http_client)
-        assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok"
-    assert server.requests[0].headers["x-mine"] == "2"
+        for _ in range(2):  # the second time by the journal
+            table = {"journal": tmp_path / "journal", "openai_client": own}
+            assert ask("http://unused.invalid/v1", **table)[0].status == "ok"
+    assert [request.headers["x-mine"] for request in server.requests] == ["2"]
     assert not own.is_closed(), "it is the user's to close"
     own = openai.AsyncOpenAI(
         base_url="http://127.0.0.1:9/v1", api_key=KEY, http_client=openai.DefaultAsyncHttpxClient()

@@ -33,6 +33,27 @@ def test_doubts() -> None:
     assert find_duplicates(dataset.passages).values.tolist() == [["b", "a"]]
 
 
+TEN = "alpha bravo charlie delta echo foxtrot golf hotel india juliet"
+
+
+@pytest.mark.parametrize(
+    ("reference", "passage", "is_doubtful"),
+    [
+        ("Closes", "It is closed today.", False),  # by the first five letters
+        ("Opens", "It is opened today.", True),
+        ("Yes", "It is open.", False),  # words of three letters say nothing
+        ("Nine", "It is open.", True),
+        (TEN, "Alpha, bravo and charlie.", False),  # three of ten words
+        (TEN, "Alpha and bravo.", True),
+    ],
+)
+def test_a_passage_holds_enough_of_the_answer(
+    reference: str, passage: str, is_doubtful: bool
+) -> None:
+    question = {"id": "q", "question": "When?", "reference": reference, "relevant": "a"}
+    assert len(find_doubts(from_objects([question], {"a": passage}))) == is_doubtful
+
+
 @pytest.mark.parametrize("name", ["campus", "campus:ru"])
 def test_the_sample_data_have_none(name: str) -> None:
     assert find_doubts(read_dataset(name, data_folder=DATA)).empty

@@ -235,6 +235,13 @@ def test_a_passage_is_found_once_whatever_is_shown_between() -> None:
     assert measure_pieces(pieces, label_pieces(("one", 1.0, ())), metrics=names) == [1 / 3, 1.0]
 
 
+def test_a_passage_that_is_not_relevant_is_met_once() -> None:
+    labels = [("one", 1.0, ()), ("two", 1.0, ()), ("three", 0.0, ()), ("four", 0.0, ())]
+    pieces = [("three", 0, 4), ("three", 4, 8), ("one", 0, 8)]
+    # one of two others stands above the first of two relevant ones
+    assert measure_pieces(pieces, label_pieces(*labels), metrics=("bpref",)) == [0.25]
+
+
 def test_only_the_labelled_spans_of_a_passage_count() -> None:
     # labelled: `bbbb cccc` and, overlapping, `cccc dd`: 10 letters, 8 in the first three words
     labels = label_pieces(("one", 1.0, ((5, 14), (10, 17))))

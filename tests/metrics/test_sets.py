@@ -49,6 +49,8 @@ def test_a_square_by_hand() -> None:
         "max_pairwise_distance": 2**0.5,
     }
     assert measure_space(SQUARE) == pytest.approx(expected, abs=1e-12)
+    edges = Space(SQUARE).pairs.edges
+    assert (len(edges), edges[-1]) == (61, pytest.approx(2**0.5))
 
 
 def test_cosine_by_hand() -> None:
@@ -75,6 +77,7 @@ def test_all_pairs_have_the_distances_of_scipy_block_by_block(
     assert found["min_pairwise_distance"] == pytest.approx(expected.min(), rel=1e-9)
     assert found["max_pairwise_distance"] == pytest.approx(expected.max(), rel=1e-9)
     np.testing.assert_allclose(space.pair_means, squareform(expected).sum(axis=1) / 149)
+    np.testing.assert_allclose(space.pair_squares, (squareform(expected) ** 2).sum(axis=1) / 149)
     counts, _ = np.histogram(expected, space.pairs.edges)
     assert space.pairs.counts.tolist() == counts.tolist()
 
@@ -230,6 +233,7 @@ def test_of_many_questions_some_tell_the_number_of_topics(
         (("q?", "at 9", "", None), ("r?", "at 9", ""), 0),  # word for word the right answer
         (("q?", "", "at 9", None), ("r?", "at 9", "/a"), 1),  # word for word a disliked one
         (("q?", "", "", None), ("r?", "at 9", "/a"), np.nan),  # nobody knows the right one
+        (("q?", "", "", None), ("r?", "", "/a"), np.nan),
         (("q?", "", "", {"/a"}), ("r?", "at 9", "/a"), 0),
         (("q?", "", "", {"/a"}), ("r?", "at 9", "/b"), 1),
         (("q?", "", "", {"/a"}), ("r?", "at 9", ""), 1),

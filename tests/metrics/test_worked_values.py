@@ -25,10 +25,9 @@ def embedder(texts: list[str]) -> list[tuple[float, ...]]:
 
 
 def tokens(texts: list[str]) -> list[np.ndarray]:
-    """A vector a word: (1, 0) for a, (0, 1) for b."""
-    return [
-        np.array([(word == "a", word == "b") for word in text.split()], float) for text in texts
-    ]
+    """A vector a word: (1, 0) for a, (0, 1) for b, (−1, 0) for c, (0, 0) for others."""
+    places = {"a": (1, 0), "b": (0, 1), "c": (-1, 0)}
+    return [np.array([places.get(word, (0, 0)) for word in text.split()], float) for text in texts]
 
 
 def decided(**counts: int) -> tuple[list[bool], list[bool | None]]:
@@ -109,6 +108,10 @@ WORKED: list[tuple[str, tuple[Any, ...], float]] = [
     ("euclidean_distance", ("", "b", embedder), 50**0.5),
     ("bert_score", ("a b", "a", tokens), 2 / 3),
     ("bert_score(part=precision)", ("a b", "a", tokens), 0.5),
+    ("bert_score", ("a", "a c c", tokens), 0.0),  # F1 of 1 and −1/3 means nothing
+    ("bert_score", ("a c c", "a", tokens), 0.0),
+    ("bert_score", ("a", "b", tokens), 0.0),
+    ("bert_score", ("of nobody", "a", tokens), 0.0),
     ("response_exact_match_rate", (["a", "a", "b", "a"],), 2 / 3),
     ("response_semantic_consistency", ([(1, 0), (1, 0), (0.6, 0.8)],), 0.8),
     ("context_preservation", (TURNS,), 0.8),
@@ -125,6 +128,7 @@ WORKED: list[tuple[str, tuple[Any, ...], float]] = [
     ("effective_dimensionality", ([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0]],), 1.0),
     ("effective_dimensionality", ([[1.0, 1.0], [1.0, 1.0]],), 0.0),
     ("avg_pairwise_distance", (LINE,), 2.0),
+    ("std_pairwise_distance", ([[0.0], [2.0]],), 0.0),
     ("std_pairwise_distance", (LINE,), (2 / 3) ** 0.5),
     ("min_pairwise_distance", (LINE,), 1.0),
     ("max_pairwise_distance", (LINE,), 3.0),
@@ -173,6 +177,8 @@ UNMEASURED: list[tuple[str, tuple[Any, ...]]] = [
     ("mrr", ([0, None], [0, -1])),
     ("judged", ([None, None],)),
     ("retrieval_consistency", (["ab"],)),
+    ("retrieval_consistency", ([],)),
+    ("response_exact_match_rate", ([],)),
     ("rouge1_f", ("да", "—")),
     ("rouge2_f", ("да да", "да")),
     ("token_f1", ("a", "the")),

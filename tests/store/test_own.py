@@ -15,7 +15,7 @@ from ragbench.store import Index, OwnDatabase, Store, read_database
 TABLES = """
 CREATE SCHEMA help;
 CREATE TABLE help.kb_fragments (fragment_id integer PRIMARY KEY, code text, body_text text,
-    page text, embedding vector(2));
+    page text, embedding vector(2), embedding_of_title vector(2));
 INSERT INTO help.kb_fragments VALUES
     (1, 'a', 'The library opens at 8:00 on working days.', 'https://x/library', '[1,0]'),
     (2, 'b', 'Parking is behind the hall, for students too.', 'https://x/parking', '[0,1]'),
@@ -149,6 +149,20 @@ def test_the_index_that_is_there_is_used_and_named(own_url: str) -> None:
         assert rankings[0][0][0] == "1"
         with engine.begin() as connection:
             connection.exec_driver_sql("DROP INDEX help.by_meaning")
+        # One in half precision is searched, one of another distance or column is not.
+        for on, is_used in (
+            ("hnsw ((embedding::halfvec(2)) halfvec_cosine_ops)", True),
+            ("hnsw (embedding vector_l2_ops)", False),
+            ("hnsw (embedding_of_title vector_cosine_ops)", False),
+            ("hnsw (embedding vector_cosine_ops) WHERE page IS NOT NULL", False),
+        ):
+            with engine.begin() as connection:
+                connection.exec_driver_sql(f"CREATE INDEX other ON help.kb_fragments USING {on}")
+            assert ("index other" in database.describe(Index("own"))) is is_used
+            rankings, _ = database.nearest(np.float32([[1, 0]]), 1, Index("own"))
+            assert rankings[0][0][0] == "1"
+            with engine.begin() as connection:
+                connection.exec_driver_sql("DROP INDEX help.other")
     engine.dispose()
 
 

@@ -47,6 +47,7 @@ PARIS = calls(WEATHER, BOOK)
         # Arguments that are no JSON: a call with none of them right.
         (calls(("weather", "{city"), BOOK), PARIS, 0.5, 0.5, 0.5, 0.0),
         (calls(("ping", {"a": 1})), calls(("ping", {})), 0.0, 0.0, 0.0, 0.0),
+        (calls(("ping", "")), calls(("ping", {})), 1.0, 1.0, 1.0, 1.0),
         # Counted, not as sets: the second copy is one too many.
         (calls(BOOK, BOOK), calls(BOOK), 1.0, 1.0, 2 / 3, 1.0),
         # Every call is used once, for the expected one that it fits best.

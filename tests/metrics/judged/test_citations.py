@@ -60,6 +60,11 @@ def test_a_mark_belongs_to_its_sentence(answer: str, expected: Any) -> None:
     assert [(sentence.text, sentence.cited) for sentence in sentences] == expected
 
 
+def test_brackets_around_nothing_are_text() -> None:
+    [sentence] = cite_sentences("To do: [ ] and [2-1].", 2, ("", ""))
+    assert (sentence.text, set(sentence.cited)) == ("To do: [ ] and.", {1, 2})
+
+
 @pytest.mark.parametrize(
     ("mode", "value"), [("precision", 2.5 / 4), ("recall", 0.5), ("f1", 5 / 9)]
 )

@@ -59,7 +59,15 @@ def test_what_a_criterion_needs_is_shown() -> None:
         del CATALOGUE[made.name]
 
 
-@pytest.mark.parametrize("scale", ["0-5", (5, 1), (1,), ["only"]])
+@pytest.mark.parametrize(
+    ("question", "name"), [("a" * 49, "a" * 48), ("a" * 47 + " b", "a" * 47), ("ДА?", "да")]
+)
+def test_a_criterion_is_named_by_its_words(question: str, name: str) -> None:
+    criterion(question)
+    assert CATALOGUE.pop(name).summary == question
+
+
+@pytest.mark.parametrize("scale", ["0-5", (5, 1), (3, 3), (1,), (1, 2, 3), ["only"]])
 def test_scales_that_are_none(scale: Any) -> None:
     with pytest.raises(BenchError, match="scale = "):
         criterion("Is it polite?", scale=scale)

@@ -273,12 +273,16 @@ def test_a_level_is_one_of_the_rubric() -> None:
         ("factual_correctness(beta=x)", {}, "number from 0.01 on"),
         ("answer_correctness(factual_weight=1)", {}, "both"),
         ("answer_correctness(semantic_weight=1)", {}, "both"),
+        ("answer_correctness(preset=equal,factual_weight=1,semantic_weight=1)", {}, "or both"),
         ("answer_correctness(factual_weight=0,semantic_weight=0)", {}, "above 0"),
         ("answer_correctness(factual_weight=-1,semantic_weight=2)", {}, "from 0 on"),
         ("aspect_critique(repeats=2)", {}, "odd"),
         ("simple_criteria(lowest=5)", {}, "below"),
         ("response_relevancy(questions=0)", {}, "1 to 20"),
         ("nugget_score", {"nuggets": {"a": "must"}}, "vital or okay"),
+        ("rubrics_score", {"rubric": {True: "x", 2: "y"}}, "True is no whole number"),
+        ("rubrics_score", {"rubric": {1: "x", 2: 5}}, "level 2 has no criteria"),
+        ("aspect_critique(aspect=5)", {}, "name one of correctness, .* or write a sentence"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(label: str, fields: Any, words: str) -> None:
@@ -485,6 +489,32 @@ def test_of_several_references_the_best_counts() -> None:
     assert score.value == 5.0
     assert find_metric("faithfulness").bounds == (0.0, 1.0)
     assert find_metric("e2e_score(scale=0-1)").bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("label", "value"), [("noise_sensitivity(mode=irrelevant)", 0.0), ("aspect_critique", 1.0)]
+)
+def test_of_several_references_the_least_counts_where_lower_is_better(
+    label: str, value: float
+) -> None:
+    """What only describes is asked once."""
+    judge = holding({SAMPLE["answer"]: "p", "x": "p", "y": "q"}, {"Context.": "p", "x": "p"})
+    judge.scripts["aspect_critique"] = {"reason": "", "verdict": "yes"}
+    fields = {**SAMPLE, "references": ("y", "x"), "reference": "y"}
+    assert measure(label, judge, **fields).value == value
+    assert len(judge.asked("aspect_critique")) == (label == "aspect_critique")
+
+
+@pytest.mark.parametrize(("count", "calls"), [(10, 1), (11, 2)])
+def test_ten_nuggets_are_one_question(count: int, calls: int) -> None:
+    def grade(values: Any) -> Any:
+        verdict = {"reason": "", "verdict": "full"}
+        return {"verdicts": [{"index": n, **verdict} for n, _ in enumerate(values["nuggets"], 1)]}
+
+    judge = ScriptedJudge(nugget_assignment=grade)
+    nuggets = {f"fact {number}": "vital" for number in range(count)}
+    assert measure("nugget_score", judge, nuggets=nuggets, **SAMPLE).value == 1.0
+    assert len(judge.calls) == calls
 
 
 @pytest.mark.parametrize(

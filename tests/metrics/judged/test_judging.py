@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,25 @@ def test_a_failed_question_fails_for_all_who_share_it() -> None:
     first, second = asyncio.run(ask_twice())
     assert isinstance(first, Unmeasured)
     assert (first.status, second.status, len(judge.calls)) == ("timeout", "timeout", 1)
+
+
+def test_a_question_that_fails_when_nobody_waits_is_no_complaint() -> None:
+    complaints: list[Any] = []
+
+    async def leave() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: complaints.append(context))
+        asking = asyncio.create_task(
+            AskOnce(ScriptedJudge(claims="timeout")).ask(CLAIMS, question="", text="A.")
+        )
+        await asyncio.sleep(0)
+        asking.cancel()
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    gc.collect()
+    assert complaints == []
 
 
 def test_replies_are_forgotten_beyond_the_limit() -> None:

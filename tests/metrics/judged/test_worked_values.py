@@ -54,7 +54,8 @@ MESSAGES = (
     {"role": "assistant", "content": "Done."},
 )
 THREE_CONTEXTS = {**PAIR, "contexts": ("Text a.", "Text b.", "Text c.")}
-ANSWERED = [{"question": text, "manner": "committal"} for text in "pq"]
+# Of these a blank one is left out, and one that nobody asked for.
+ANSWERED = [{"question": text, "manner": "committal"} for text in (" ", "p", "q", "When?")]
 CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
     ("faithfulness", ScriptedJudge(claims=claims("p", "q"), entailment=verdicts(1, 0)), PAIR, 0.5),
     (
@@ -119,8 +120,15 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
     ),
     (
         "relevance_grade(of=share)",
-        says("relevance", 3, 1),
+        says("relevance", 2, 1),
         PAIR,
+        0.5,
+    ),
+    ("simple_criteria", says("simple_criteria", 4, field="verdict"), ONE, 0.8),
+    (
+        "response_groundedness(shortcuts=false)",
+        says("response_groundedness", 1),
+        {**ONE, "answer": "Text."},
         0.5,
     ),
     (
@@ -216,6 +224,8 @@ def test_value_by_hand(
     ("by", "ids", "labelled", "precision", "recall"),
     [
         ("id", "abc", (("b",), ("d",)), 1 / 3, 0.5),
+        ("id", ("page 1", "page 2"), (("page 1",), ("page 3",)), 0.5, 0.5),
+        ("id", "Aa", (("a",),), 0.5, 1.0),
         ("id", "aab", (("x", "b"), ("d", "y"), ("a",)), 1.0, 2 / 3),
         ("text", ("Text A", "other"), (("text  a",), ("nothing like it",)), 0.5, 0.5),
     ],
@@ -231,10 +241,19 @@ def test_contexts_by_label(
     assert measure(f"context_recall_by_label(by={by})", **fields).value == recall
 
 
-@pytest.mark.parametrize(("threshold", "expected"), [(0.5, 1.0), (0.51, 0.0)])
-def test_texts_are_alike_from_the_threshold_on(threshold: float, expected: float) -> None:
-    # 5 of 10 letters agree.
-    fields = {"contexts": ("aaaaabbbbb",), "reference_contexts": ("aaaaaaaaaa",)}
+@pytest.mark.parametrize(
+    ("text", "threshold", "expected"),
+    [
+        ("aaaaabbbbb", 0.5, 1.0),  # 5 of 10 letters agree
+        ("aaaaabbbbb", 0.51, 0.0),
+        (" AAAAAAAAAA", 1, 1.0),
+        ("aaaaaaaaa", 1, 0.0),
+    ],
+)
+def test_texts_are_alike_from_the_threshold_on(
+    text: str, threshold: float, expected: float
+) -> None:
+    fields = {"contexts": (text,), "reference_contexts": ("aaaaaaaaaa",)}
     label = f"context_recall_by_label(by=text,threshold={threshold})"
     assert measure(label, **fields).value == expected
 
