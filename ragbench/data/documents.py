@@ -108,7 +108,7 @@ def _read_all(paths: list[Path]) -> Iterator[Document]:
             yield json.loads(line)
 
 
-def cut_document(document: Document, name: str, size: int = 1000) -> Iterator[tuple[str, ...]]:
+def cut_document(document: Document, name: str, size: int) -> Iterator[tuple[str, ...]]:
     """Yield the passages of a document as rows of PASSAGES."""
     from semantic_text_splitter import MarkdownSplitter, TextSplitter
 

@@ -87,7 +87,7 @@ def ending_of(path: Path) -> str:
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file, unpacked; what it is packed by is told by its first bytes."""
     with path.open("rb") as file:
-        head = file.read(5)
+        head = file.peek()
     for magic, unpacker in PACKINGS.items():
         if head.startswith(magic):
             return unpacker(path)

@@ -139,7 +139,7 @@ def _read(path: Path, number: str) -> pd.DataFrame:
     try:
         table = csv.read_csv(
             io.BytesIO(data),
-            csv.ReadOptions(column_names=names, block_size=2**22),
+            csv.ReadOptions(column_names=names),
             csv.ParseOptions(delimiter=" ", quote_char=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )

@@ -28,7 +28,7 @@ for _name, _synonyms in SYNONYMS.items():
     FIELD_BY_NAME.update(dict.fromkeys(_synonyms, _name))
 
 
-@lru_cache(maxsize=4096)  # asked for every key of a trace
+@lru_cache  # asked for every key of a trace
 def normalize(name: str) -> str:
     """Write a name without case, blanks, hyphens and humps.
 

@@ -285,7 +285,7 @@ def interval_frame(
 def choose_method(value: float, error: float, n_units: int, scale: tuple[float, float]) -> str:
     """Tell which interval an estimate gets: bca where it holds, else wilson or student, or none."""
     is_bounded = bool(np.isfinite(scale).all())
-    if np.isnan(value) or np.isnan(error) or n_units < 2:
+    if np.isnan(error) or n_units < 2:
         return "none"
     if not error > NO_SPREAD:
         return "wilson" if is_bounded else "none"

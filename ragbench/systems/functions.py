@@ -68,7 +68,7 @@ def adapt(name: str, given: Any, purpose: Purpose) -> Ask | None:
         raise BenchError(f"{name} is the class {given.__name__}; give an object of it")
     if callable(getattr(given, purpose, None)):
         return BySignature(name, getattr(given, purpose))
-    if purpose == "answer" and hasattr(given, "query"):  # LlamaIndex's query engines
+    if hasattr(given, "query"):  # LlamaIndex's query engines
         return lambda question, k, texts: given.query(question)
     if hasattr(given, "retrieve") or hasattr(given, "answer"):
         return None

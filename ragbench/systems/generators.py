@@ -25,7 +25,6 @@ from ragbench.systems.calls import attempt, read_text
 Contexts = Sequence[Sequence[Hit]]
 SLOT = re.compile(r"\{(\w+)\}")
 SLOTS = {"question", "contexts"}
-MOST_CHARACTERS = 1_000_000  # of a prompt's file
 REFUSALS = {
     "en": "The passages at hand do not answer this question.",
     "ru": "В найденных материалах нет ответа на этот вопрос.",
@@ -245,7 +244,7 @@ def read_prompt(who: str, path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise BenchError(f"{who}.prompt: {path} cannot be read: {error}") from None
     slots = set(SLOT.findall(text))
-    if slots != SLOTS or len(text) > MOST_CHARACTERS:
+    if slots != SLOTS:
         seen = ", ".join(f"{{{slot}}}" for slot in sorted(slots)) or "none"
         raise BenchError(
             f"{who}.prompt: its slots are {{question}} and {{contexts}}, and {path} has {seen}"
@@ -268,13 +267,18 @@ def fit_sentences(
 
 def shares(asked: Sequence[str], text: str) -> list[float]:
     """Return for each word how much of it a text has."""
-    text_words = words(text)
-    stems = {stem(word) for word in text_words}
-    grams: set[str] = set().union(*map(ngrams, text_words))
+    stems, grams = stems_and_grams(text)
     return [
         1.0 if stem(word) in stems else len(ngrams(word) & grams) / len(ngrams(word))
         for word in asked
     ]
+
+
+@lru_cache(maxsize=2_000)  # each question is held against the same passages
+def stems_and_grams(text: str) -> tuple[set[str], set[str]]:
+    """Return the stems of a text's words, and their runs of characters."""
+    text_words = words(text)
+    return set(map(stem, text_words)), set().union(*map(ngrams, text_words))
 
 
 @lru_cache(maxsize=100_000)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ragbench.core.code import load_object
 from ragbench.core.errors import BenchError, Unmeasured, look_up
@@ -92,13 +90,12 @@ def by_cross_encoder(folder: Path) -> Score:
 
     def score(question: str, texts: list[str]) -> Sequence[float]:
         pairs = [(question, text) for text in texts]
-        predicted = load_cross_encoder(folder).predict(pairs, show_progress_bar=False)
-        return [float(value) for value in np.asarray(predicted).reshape(len(texts), -1)[:, 0]]
+        return load_cross_encoder(folder).predict(pairs, show_progress_bar=False)
 
     return score
 
 
-@lru_cache(maxsize=1)
+@cache
 def load_cross_encoder(folder: Path) -> Any:
     """Load a cross-encoder, without code of its own."""
     from sentence_transformers import CrossEncoder

@@ -104,7 +104,7 @@ def open_services(
         if opened_embedder.is_stand_in:
             stand_ins.append(f"embedder {opened_embedder.name}")
     spread = None
-    if settings.cluster and not judge and not embedder and not planning:
+    if settings.cluster and not judge and not embedder:
         labels = [metric.label for metric in metrics if metric.kind in ("row", "texts", "judged")]
         again = (request, labels, settings, language.code, tuple(corpus))
         spread = partial(score_on_cluster, settings.cluster, again)

@@ -14,6 +14,7 @@ import pandas as pd
 from ragbench.core.frames import ESTIMATES, FAILURES, check
 from ragbench.core.language import mark
 from ragbench.stats import Confidence, mean_intervals
+from ragbench.tiers.common import relevant_labels
 
 # In the order in which bars and tables show them.
 GOOD = mark("good answer")
@@ -79,7 +80,7 @@ def find_failures(
     best_rank = best_relevant_rank(table, retrieved)
     correct = metric_values(table, scores, correctness)
     faithful = metric_values(table, scores, faithfulness)
-    relevant = labels[labels["grade"] > 0]
+    relevant = relevant_labels(labels)
     in_base = relevant[relevant["passage_id"].isin(set(passage_ids))]["question_id"]
     is_labelled = table["question_id"].isin(relevant["question_id"]).to_numpy()
     is_in_base = table["question_id"].isin(in_base).to_numpy()

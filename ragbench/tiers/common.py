@@ -290,6 +290,11 @@ def check_labels(dataset: Dataset) -> None:
         )
 
 
+def relevant_labels(labels: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels of relevant passages: those with a grade above 0."""
+    return labels[labels["grade"] > 0]
+
+
 def sample_rows(frame: pd.DataFrame, key: str, limit: int | None) -> pd.DataFrame:
     """Return the rows of so many of the keys, those with the smallest hashes; None: all."""
     names = frame[key].drop_duplicates()
@@ -333,10 +338,11 @@ def open_embedders(chosen: Any, bench: Workbench, usual: Sequence[str]) -> dict[
     from ragbench.embed import open_embedder
 
     named = name_given(chosen, usual)
-    language = bench.dataset.language or bench.language.code
     corpus = bench.dataset.passages["text"].tolist() or bench.dataset.questions["text"].tolist()
     return {
-        name: open_embedder(given, bench.settings, language, corpus=corpus, store=bench.store)
+        name: open_embedder(
+            given, bench.settings, bench.dataset.language, corpus=corpus, store=bench.store
+        )
         for name, given in named.items()
     }
 

@@ -19,7 +19,7 @@ from ragbench.core.language import Language, mark
 from ragbench.core.types import Dataset
 from ragbench.metrics.doubts import find_doubts, find_duplicates
 from ragbench.stats import Statement
-from ragbench.tiers.common import Basics, Workbench
+from ragbench.tiers.common import Basics, Workbench, relevant_labels
 
 DOUBTS = "n_doubts"  # what every question is listed with
 # What may be odd, as pages say it: of labelled questions as of `find_doubts`, of all texts below.
@@ -86,9 +86,9 @@ def measure(request: Request, bench: Workbench) -> Frames:
     tables = collect_texts(dataset)
     if not tables:
         raise NotEnoughError(f"{dataset.name} has neither passages nor questions")
-    languages = tell_languages(tables, dataset.language or bench.language.code)
+    languages = tell_languages(tables, dataset.language)
     doubts, duplicates = find_doubts(dataset), find_copies(dataset)
-    relevant = dataset.labels.loc[dataset.labels["grade"] > 0, "question_id"]
+    relevant = relevant_labels(dataset.labels)["question_id"]
     n_labelled = int(dataset.questions["question_id"].isin(relevant).sum())
     return Frames(
         dataset.questions,

@@ -15,9 +15,8 @@ from ragbench.core.progress import bar
 from ragbench.core.types import Sample, Score
 from ragbench.tiers.clock import find_readings, keep_readings
 from ragbench.tiers.common import Workbench
-from ragbench.tiers.scoring import sample_fields
+from ragbench.tiers.scoring import AT_ONCE, sample_fields
 
-AT_ONCE = 128  # calls that are prepared at the same time; a judge limits itself beside that
 Result = TypeVar("Result")
 
 

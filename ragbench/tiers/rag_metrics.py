@@ -18,7 +18,7 @@ from ragbench.core.metric import Metric, parse_label
 from ragbench.core.settings import Settings
 from ragbench.core.types import Dataset, Passage, Sample
 from ragbench.tiers.answering import CORPUS, AnswerOptions, Services, chosen_metrics, open_services
-from ragbench.tiers.common import choose_baseline
+from ragbench.tiers.common import choose_baseline, relevant_labels
 from ragbench.tiers.scoring import score_samples, usable_metrics
 from ragbench.tiers.tier2_generation import AnswerStatement, complete, state_answers
 
@@ -302,8 +302,8 @@ def samples_of_dataset(dataset: Dataset) -> list[Sample]:
 
 def relevant_groups(dataset: Dataset, question_id: str) -> tuple[tuple[str, ...], ...] | None:
     """Return the relevant passages of a question in groups of which any will do; else None."""
-    labels = dataset.labels
-    own = labels[(labels["question_id"] == question_id) & (labels["grade"] > 0)]
+    labels = relevant_labels(dataset.labels)
+    own = labels[labels["question_id"] == question_id]
     groups = own.groupby("group" if "group" in own else "passage_id", sort=False)["passage_id"]
     return tuple(tuple(ids) for _, ids in groups) or None
 

@@ -63,7 +63,7 @@ class Services:
         flags: which of the sample's texts seem to address a judge; kept beside its verdicts.
         """
         embedder = self.together if metric.kind == "judged" else self.embedder
-        if "judge" not in metric.uses or self.judge is None:
+        if "judge" not in metric.uses:
             return await metric.measure(judge=None, embedder=embedder, **fields)
 
         async def ask(judge: Any) -> Score:

@@ -26,6 +26,7 @@ from ragbench.tiers.common import (
     ask_systems,
     asked_frame,
     open_embedders,
+    relevant_labels,
     retrieved_frame,
 )
 from ragbench.tiers.words import typical_words
@@ -203,7 +204,7 @@ def used_passages(frames: Frames, system: str) -> pd.DataFrame:
 def count_uses(frames: Frames, system: str) -> pd.DataFrame:
     """Count for how many questions every passage and page was retrieved, and is labelled."""
     used = used_passages(frames, system)
-    relevant = frames.labels[frames.labels["grade"] > 0].merge(frames.passages, on="passage_id")
+    relevant = relevant_labels(frames.labels).merge(frames.passages, on="passage_id")
     parts = []
     for unit, column in (("passage", "passage_id"), ("page", "url")):
         names = pd.Index(frames.passages[column].unique(), name="name").drop("", errors="ignore")

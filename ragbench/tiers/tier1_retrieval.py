@@ -34,6 +34,7 @@ from ragbench.tiers.common import (
     Workbench,
     ask_systems,
     asked_frame,
+    relevant_labels,
     retrieved_frame,
 )
 
@@ -86,8 +87,8 @@ def chosen_metrics(request: Request) -> list[Metric]:
         return [cut_at(metric, request.k) for metric in parse_labels(request.metrics)]
     metrics = []
     for name in USUAL:
-        usual = [cutoff for cutoff in parse_label(name).cutoffs if cutoff < request.k]
-        metrics += [parse_label(f"{name}@{cutoff}") for cutoff in [*usual, request.k]]
+        cutoffs = sorted({*parse_label(name).cutoffs, request.k})
+        metrics += [parse_label(f"{name}@{cutoff}") for cutoff in cutoffs if cutoff <= request.k]
     return [*metrics, parse_label(CONSISTENCY)]
 
 
@@ -145,10 +146,9 @@ def measure(request: Request, bench: Workbench) -> Frames:
     dataset = bench.dataset
     if request.unit == "url" and (dataset.passages["url"] == "").any():
         raise BenchError("unit = 'url', but there are passages without a url; use unit = 'chunk'")
-    relevant = dataset.labels.loc[dataset.labels["grade"] > 0, "question_id"]
-    questions = dataset.questions.assign(
-        is_labelled=dataset.questions["question_id"].isin(relevant)
-    )
+    relevant = relevant_labels(dataset.labels)
+    is_labelled = dataset.questions["question_id"].isin(relevant["question_id"])
+    questions = dataset.questions.assign(is_labelled=is_labelled)
     labelled = questions[questions["is_labelled"]]
     if labelled.empty:
         raise BenchError(f"no question of {dataset.name} has a relevant passage: label some")
@@ -262,11 +262,10 @@ def locate_pieces(
     whole = retrieved["passage_id"].map(lambda name: texts.get(name, "")).astype("str")
     # A system that gives ids alone gives whole passages.
     is_part = (retrieved["text"] != "") & (retrieved["text"] != whole)
-    labelled = labels[labels["grade"] > 0].groupby("question_id")["passage_id"].agg(list).to_dict()
+    labelled = relevant_labels(labels).groupby("question_id")["passage_id"].agg(list).to_dict()
     rows, places = [], []
     for row in retrieved[is_part].itertuples():
-        is_named = row.passage_id in texts
-        for passage_id in [row.passage_id] if is_named else labelled.get(row.question_id, []):
+        for passage_id in labelled.get(row.question_id, []):
             start = texts.get(passage_id, "").find(row.text)
             if start >= 0:
                 rows.append(row.Index)
@@ -346,7 +345,7 @@ def find_gaps(
     """Return statuses and reasons of one system's questions: ok, or why there is no value."""
     errors = dict(zip(asked["question_id"], asked["error"], strict=True))
     unknown: set[str] = set()
-    if len(retrieved) and (~retrieved["is_known"]).mean() > MOST_UNKNOWN:
+    if (~retrieved["is_known"]).mean() > MOST_UNKNOWN:
         unknown = set(retrieved.loc[~retrieved["is_known"], "question_id"])
     statuses, reasons = [], []
     for question_id in question_ids:

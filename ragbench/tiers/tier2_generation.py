@@ -30,7 +30,7 @@ from ragbench.tiers.answering import (
     state_repeats,
     writer_of,
 )
-from ragbench.tiers.common import Workbench
+from ragbench.tiers.common import Workbench, relevant_labels
 
 METRICS = (
     "faithfulness_rating",
@@ -131,7 +131,7 @@ def measure(
 
 def labelled_questions(dataset: Dataset) -> pd.DataFrame:
     """Return the questions that have a relevant passage."""
-    relevant = dataset.labels[dataset.labels["grade"] > 0]
+    relevant = relevant_labels(dataset.labels)
     questions = dataset.questions
     chosen = questions[questions["question_id"].isin(relevant["question_id"])]
     if chosen.empty:
@@ -158,7 +158,7 @@ def group_writers(systems: Mapping[str, System]) -> pd.DataFrame:
 def ideal_contexts(dataset: Dataset, questions: pd.DataFrame) -> list[Retrieval]:
     """Return of every question its relevant passages, best grade first, then by id."""
     passages = dataset.passages.set_index("passage_id")
-    relevant = dataset.labels[dataset.labels["grade"] > 0]
+    relevant = relevant_labels(dataset.labels)
     ordered = relevant.sort_values(["grade", "passage_id"], ascending=[False, True])
     ids_by_question = ordered.groupby("question_id", sort=False)["passage_id"].apply(list)
     contexts = []

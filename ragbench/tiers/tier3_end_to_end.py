@@ -40,7 +40,7 @@ from ragbench.tiers.blame import (
     state_perfect_parts,
     state_shares,
 )
-from ragbench.tiers.common import Workbench, ask_systems, retrieved_frame
+from ragbench.tiers.common import Workbench, ask_systems, relevant_labels, retrieved_frame
 from ragbench.tiers.tier2_generation import (
     AnswerStatement,
     complete,
@@ -71,7 +71,7 @@ LATENCIES = (0.5, 0.9, 0.99)
 class Request(AnswerOptions):
     """What is asked and judged."""
 
-    k: int = Field(10, ge=1, le=1_000, description="passages of each ranking that are looked at")
+    k: int = Field(10, le=1_000, description="passages of each ranking that are looked at")
     contexts: int = Field(5, ge=1, description="how many of them an answer is written from")
     correctness: str = Field("e2e_score", description="metric that says whether it is right")
     right_from: float | None = Field(None, description="least value of it; None: 4 of 1 to 5")
@@ -271,8 +271,7 @@ def measure_perfect_parts(
     where such a passage was retrieved at all. Generation: good wherever one was read. Only
     labelled questions count.
     """
-    labels = bench.dataset.labels
-    relevant = labels.loc[labels["grade"] > 0, "question_id"]
+    relevant = relevant_labels(bench.dataset.labels)["question_id"]
     questions = judged[judged["question_id"].isin(relevant)].reset_index(drop=True)
     if questions.empty:
         return perfect_frame([])
