@@ -17,6 +17,8 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Lock
 
+from ragbench.report.page import template
+
 CAN_FORK = sys.platform == "linux"  # elsewhere libraries of the system do not stand it
 # What most pages import.
 LOADED = (
@@ -98,6 +100,7 @@ def serve() -> None:
     signal.signal(signal.SIGCHLD, reap)
     for name in LOADED:
         import_module(name)
+    template("questions.html.j2")  # compiled once for all
     gc.freeze()  # else each kernel's search for garbage would copy the memory that they share
     parent = os.getpid()
     for line in sys.stdin:
