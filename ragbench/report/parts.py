@@ -128,9 +128,7 @@ class Part:
         table = plain_frame(self.content).style.format(escape="latex")
         table = table.format_index(escape="latex", axis="index")
         table = table.format_index(escape="latex", axis="columns")
-        latex = table.to_latex(
-            hrules=True, caption=plain_text(self.title) or None, label=label or None
-        )
+        latex = table.to_latex(hrules=True, caption=plain_text(self.title), label=label)
         for sign, written in LATEX_SIGNS.items():
             latex = latex.replace(sign, written)
         return LATEX_MARKS.sub("", latex)
@@ -190,7 +188,8 @@ def frame_html(frame: pd.DataFrame) -> Markup:
     classes = []
     for cells in columns:
         # Long texts are set not too narrow.
-        words = "words long" if max(map(len, cells), default=0) > LONGEST_NARROW else "words"
+        is_long = any(len(cell) > LONGEST_NARROW for cell in cells)
+        words = "words long" if is_long else "words"
         classes.append("number" if all(map(is_number, cells)) else words)
     # A frame with plain row numbers has no headings of rows.
     has_headings = not isinstance(frame.index, pd.RangeIndex)
@@ -207,7 +206,7 @@ def frame_html(frame: pd.DataFrame) -> Markup:
         for cells, kind in zip(columns, classes, strict=True):
             row += cell_html(cells[place], kind)
         # A row without a heading goes on with what the last heading names.
-        more = Markup(' class="on"') if has_headings and heading == "" else ""
+        more = Markup(' class="on"') if heading == "" else ""
         body.append(Markup("<tr{}>{}</tr>").format(more, row))
     # A wide table scrolls by itself, not the whole page.
     table = Markup(
@@ -258,7 +257,7 @@ def escape_texts(value: Any) -> Any:
         return {name: escape_texts(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [escape_texts(inner) for inner in value]
-    if isinstance(value, str) and ("<" in value or "&" in value):
+    if isinstance(value, str):
         plain = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         return PLOTLY_MARKS.sub(r"<\1>", plain)
     return value

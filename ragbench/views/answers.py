@@ -12,8 +12,6 @@ from ragbench.metrics.overlap import signature
 from ragbench.report.figures import colour, new_figure
 from ragbench.report.parts import Part
 
-MOST_METRICS = 20  # of the table of correlations: more cannot be read
-
 
 def refusals(result: Any) -> Part | None:
     """How often each system refuses what it could answer, and what nobody could."""
@@ -128,15 +126,14 @@ def correlations(result: Any) -> Part | None:
     rho = correlate(result.frames)
     if len(rho) < 2:
         return None
-    rho = rho.iloc[:MOST_METRICS, :MOST_METRICS]
-    figure = new_figure(120 + 20 * len(rho), result.language)
+    figure = new_figure(result.language, 120 + 20 * len(rho))
     texts = [[result.language.number(value, 2) for value in row] for row in rho.to_numpy()]
     figure.add_heatmap(
         z=rho.to_numpy(),
         x=list(rho.columns),
         y=list(rho.index),
         text=texts,
-        texttemplate="%{text}" if len(rho) <= 10 else None,
+        texttemplate="%{text}",
         zmin=-1,
         zmax=1,
         colorscale=[[0, colour("accent")], [0.5, colour("paper")], [1, colour("blue1")]],
@@ -144,7 +141,7 @@ def correlations(result: Any) -> Part | None:
         hovertemplate="%{x} · %{y}: %{text}<extra></extra>",
     )
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(tickangle=-45, showgrid=False)
+    figure.update_xaxes(showgrid=False)
     return Part(figure, title=_("Which metrics say the same"))
 
 

@@ -48,16 +48,12 @@ LEAST_LABELLED = 0.05  # share of a bar that has room for its number
 def bars(result: Any) -> Part:
     """The first failures of all questions, a bar a system."""
     shares = result.statement.shares
-    figure = new_figure(110 + BAR_HEIGHT * len(result.systems), result.language, barmode="stack")
+    figure = new_figure(result.language, 110 + BAR_HEIGHT * len(result.systems), barmode="stack")
     for outcome in OUTCOMES:
         rows = shares[shares["metric"] == outcome]
-        if len(rows) and rows["n_questions"].sum():
+        if rows["n_questions"].sum():
             add_segment(figure, result, rows, outcome)
-    figure.update_layout(
-        bargap=0.3,
-        margin={"t": 8, "b": 8},
-        legend={"traceorder": "normal", "x": 0, "xanchor": "left", "y": -0.05, "yanchor": "top"},
-    )
+    figure.update_layout(bargap=0.3, legend={"traceorder": "normal", "y": -0.05, "yanchor": "top"})
     figure.update_xaxes(visible=False, range=[0, 1])
     figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" ")
     return Part(figure, title=title(result))

@@ -270,7 +270,7 @@ def forest_plot(
     rows: of every system value, low and high of each label, NaN where there is none. texts: of
     every system what a reader sees who points at a label.
     """
-    figure = new_figure(96 + len(labels) * (ROW_HEIGHT * len(rows) + 18), language)
+    figure = new_figure(language, 96 + len(labels) * (ROW_HEIGHT * len(rows) + 18))
     step = 0.7 / max(len(rows), 2)
     for place, (name, own) in enumerate(rows.items()):
         shift = (place - (len(rows) - 1) / 2) * step
@@ -319,14 +319,13 @@ def forest_title(result: Any, labels: Sequence[str]) -> str:
 
 def deepest_cutoffs(labels: Sequence[str], primary: str = "") -> list[str]:
     """Of each metric the label with the greatest cut-off, and the primary one, in their order."""
-    deepest: dict[str, tuple[float, str]] = {}
+    labels_by_name: dict[str, list[tuple[float, str]]] = {}
     for label in labels:
         name, _, cutoff = label.partition("@")
         # Without a cut-off the whole ranking is read, which is deeper than any.
         depth = int(cutoff) if cutoff.isdigit() else math.inf
-        if depth > deepest.get(name, (0, ""))[0]:
-            deepest[name] = depth, label
-    kept = {primary, *(label for _, label in deepest.values())}
+        labels_by_name.setdefault(name, []).append((depth, label))
+    kept = {primary, *(max(named)[1] for named in labels_by_name.values())}
     return [label for label in labels if label in kept]
 
 
@@ -427,8 +426,7 @@ def mean_cells(
 
 def short_number(value: float, language: Language) -> str:
     """A number as somebody set it: `5`, `0.85`; in Russian with a decimal comma."""
-    digits = next((count for count in range(4) if round(value, count) == value), 4)
-    return language.number(value, digits)
+    return language.number(value, len(f"{value:g}".partition(".")[2]))
 
 
 def mean_text(row: pd.Series, language: Language) -> str:
@@ -471,8 +469,8 @@ def verdict(word: str, language: Language) -> str:
 
 def slices(result: Any) -> Part | None:
     """The primary metric on parts of the questions; None where there are none."""
-    means = getattr(result.statement, "slice_estimates", None)
-    if means is None or means.empty:
+    means = result.statement.slice_estimates
+    if means.empty:
         return None
     language = result.language
     _ = language.translate

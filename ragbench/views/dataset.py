@@ -144,7 +144,7 @@ def sizes(result: Any) -> Part:
     language = result.language
     _ = language.translate
     frame = result.frames.sizes
-    figure = new_figure(90 + BOX_HEIGHT * len(frame), language)
+    figure = new_figure(language, 90 + BOX_HEIGHT * len(frame))
     names = [_(TABLES[table]) for table in frame["table"]]
     figure.add_box(
         orientation="h",
@@ -154,7 +154,7 @@ def sizes(result: Any) -> Part:
         median=frame["q50"],
         q3=frame["q75"],
         upperfence=frame["q95"],
-        line={"color": colour("accent"), "width": 2},
+        line={"color": colour("accent")},
         fillcolor=colour("soft"),
         width=0.5,
         showlegend=False,
@@ -163,9 +163,7 @@ def sizes(result: Any) -> Part:
     figure.update_xaxes(title_text=_("words"), rangemode="tozero", showline=True)
     figure.update_yaxes(autorange="reversed", showgrid=False, showline=False)
     medians = [f"{name} {words:.0f}" for name, words in zip(names, frame["q50"], strict=True)]
-    title = _("Words of half of the texts, at most: {medians}").format(
-        medians=", ".join(medians[:3])
-    )
+    title = _("Words of half of the texts, at most: {medians}").format(medians=", ".join(medians))
     note = _("Boxes hold the middle half of the texts, lines nine in ten.")
     return Part(figure, title=title, note=note)
 

@@ -20,7 +20,6 @@ COUNTS = ("total_samples", "effective_dimensionality")
 DISTANCES = {"euclidean": mark("Euclidean distance"), "cosine": mark("cosine distance, 1 − cosine")}
 MOST_GROUPS = 6  # that a picture has colours for
 LONGEST = 80  # characters of a text in a list, or of one that is pointed at
-LAST = 2_000  # in a legend, whose names have rank 1,000
 
 
 def answer(result: Any) -> Part:
@@ -84,7 +83,7 @@ def distances(result: Any) -> Part:
     """How distances are spread: to the nearest neighbour above, between all pairs below."""
     language = result.language
     _ = language.translate
-    figure = new_figure(340, language)
+    figure = new_figure(language)
     lower = figure.layout.yaxis.to_plotly_json()
     figure.update_layout(yaxis2=lower)
     shown = {"showticklabels": False, "showgrid": False, "showline": False, "rangemode": "tozero"}
@@ -101,7 +100,7 @@ def distances(result: Any) -> Part:
             x=[rows["low"].iloc[0], *rows["low"], rows["high"].iloc[-1]],
             y=[0.0, *density, 0.0],
             yaxis="y" if kind == "nearest" else "y2",
-            line={"shape": "hv", "color": styles[system].colour, "width": 2},
+            line={"shape": "hv", "color": styles[system].colour},
             mode="lines",
             showlegend=kind == "nearest" and len(result.systems) > 1,
             hoverinfo="skip",
@@ -129,7 +128,7 @@ def spectrum(result: Any) -> Part:
     """Which share of the variance lies in how many principal components."""
     language = result.language
     _ = language.translate
-    figure = new_figure(280, language)
+    figure = new_figure(language)
     styles = system_styles(result.systems)
     dimensions = space_values(result, "effective_dimensionality")
     for system, rows in result.frames.spectrum.groupby("system", sort=False):
@@ -138,7 +137,7 @@ def spectrum(result: Any) -> Part:
             x=rows["components"],
             y=rows["share"],
             mode="lines",
-            line={"color": styles[system].colour, "width": 2},
+            line={"color": styles[system].colour},
             hovertemplate="%{fullData.name} · %{x}: %{y:.0%}<extra></extra>",
             showlegend=len(result.systems) > 1,
         )
@@ -146,11 +145,11 @@ def spectrum(result: Any) -> Part:
         x=dimensions,
         y=[VARIANCE_SHARE] * len(dimensions),
         mode="markers",
-        marker={"color": [styles[name].colour for name in dimensions.index], "size": 9},
+        marker={"color": [styles[name].colour for name in dimensions.index]},
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.add_hline(VARIANCE_SHARE, line={"color": colour("grey"), "width": 1, "dash": "dot"})
+    figure.add_hline(VARIANCE_SHARE, line={"color": colour("grey"), "dash": "dot"})
     figure.update_xaxes(type="log", title_text=_("principal components"), showline=True, dtick=1)
     figure.update_yaxes(title_text=_("share of the variance"), tickformat=".0%", rangemode="tozero")
     widths = space_values(result, "width")
@@ -204,18 +203,15 @@ def picture(result: Any, system: str, rows: pd.DataFrame, n_axes: int) -> Part:
     others = _("all others")
     styles = system_styles([*named, others], others)
     coloured = rows["group"].where(rows["group"].isin(named), others)
-    figure = new_figure(420 if n_axes == 2 else 480, language)
+    figure = new_figure(language, 450, legend_traceorder="reversed")
     # Those without a colour lie below, and are named last.
-    for group in (others, *named):
+    for group in (others, *reversed(named)):
         members = rows[coloured == group]
         if len(members):
             add_points(figure, group, members, n_axes, styles[group])
-    figure.data[0].legendrank = LAST
     hidden = {"visible": False, "showspikes": False}
     if n_axes == 3:
-        figure.update_layout(
-            scene={f"{name}axis": hidden for name in "xyz"}, margin={"l": 0, "b": 0}
-        )
+        figure.update_layout(scene={f"{name}axis": hidden for name in "xyz"})
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     title = _("The texts in {count} dimensions").format(count=n_axes)

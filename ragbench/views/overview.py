@@ -5,6 +5,7 @@ The index of a run shows the same parts by `ragbench.report.index`.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from ragbench.report.parts import Part, trusted
 from ragbench.report.parts import facts as facts_part
 from ragbench.tiers.blame import SUCCESSES
 from ragbench.views import blame
-
-MOST_DIGITS = 6  # that show on which side of a threshold an end lies
 
 
 def verdicts(result: Any) -> Part | None:
@@ -68,9 +67,8 @@ def failure_sentences(shares: pd.DataFrame, language: Language) -> list[Markup]:
         failures = rows[~rows["metric"].isin(SUCCESSES)]
         if failures["n_questions"].sum():
             worst = failures.loc[failures["n_questions"].idxmax()]
-            told = f"{system} {language.percent(worst['value'])}"
-            ends = language.ends(100 * worst["low"], 100 * worst["high"], 0)
-            by_failure.setdefault(worst["metric"], []).append(f"{told} {ends}")
+            told = f"{system} {blame.share_text(worst, language)}"
+            by_failure.setdefault(worst["metric"], []).append(told)
     text = trusted(_("Most often fails first: {failure} ({systems})."))
     return [
         text.format(failure=Markup("<b>{}</b>").format(_(failure)), systems=", ".join(systems))
@@ -130,13 +128,13 @@ def interval_text(row: Any, language: Language) -> str:
     """A mean with its interval, with as many digits as show in which bands its ends lie."""
     ends = np.array([row.low, row.high])
     borders = np.array([row.good, row.excellent])
-    digits = 3
+    is_below = np.less.outer(ends, borders)
     # 0.7996 is below 0.8, and 0.800 would not look so.
-    while digits < MOST_DIGITS:
-        rounded = np.round(ends, digits)
-        if (np.less.outer(rounded, borders) == np.less.outer(ends, borders)).all():
-            break
-        digits += 1
+    digits = next(
+        digits
+        for digits in count(3)
+        if (np.less.outer(np.round(ends, digits), borders) == is_below).all()
+    )
     return language.interval(row.value, row.low, row.high, digits)
 
 

@@ -271,12 +271,12 @@ def verdict_rows(frames: Any, lengths: Lengths) -> dict[Key, list[list[str]]]:
     rows: dict[Key, list[list[str]]] = defaultdict(list)
     if verdicts is None:
         return rows
-    names = ("system", "question_id", "metric", "item", "verdict", "reason")
-    for system, question_id, metric, item, verdict, reason in zip(
+    names = ("system", "question_id", "item", "verdict", "reason")
+    for system, question_id, item, verdict, reason in zip(
         *(verdicts[name] for name in names), strict=True
     ):
         texts = [clip(item, lengths.passage), verdict, clip(reason, lengths.passage)]
-        rows[system, question_id].append([metric, *texts])
+        rows[system, question_id].append(texts)
     return rows
 
 
@@ -325,7 +325,7 @@ def passage_rows(
             found.setdefault(passage_id, [0] * len(systems))
         shown = []
         for passage_id, row in found.items():
-            best = min((rank for rank in row if rank), default=1_000_000)
+            best = min((rank for rank in row if rank), default=np.inf)
             is_labelled = passage_id in relevant[question_id]
             if best <= read or is_labelled:
                 shown.append((best, passage_id, row, is_labelled))

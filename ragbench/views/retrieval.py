@@ -21,7 +21,7 @@ def curves(result: Any) -> Part | None:
     if frame["k"].nunique() < 2:
         return None
     styles = system_styles(result.systems, result.request.baseline)
-    figure = new_figure(320, language)
+    figure = new_figure(language)
     recall = frame[frame["metric"] == "recall"]
     for system, rows in recall.groupby("system", sort=False):
         texts = [
@@ -33,9 +33,8 @@ def curves(result: Any) -> Part | None:
             y=[*rows["low"], *rows["high"][::-1]],
             fill="toself",
             fillcolor=styles[system].colour,
-            line={"width": 0},
             opacity=0.12,
-            mode="lines",
+            mode="none",
             hoverinfo="skip",
             showlegend=False,
         )
@@ -44,8 +43,8 @@ def curves(result: Any) -> Part | None:
             x=rows["k"],
             y=rows["value"],
             mode="lines+markers",
-            line={"color": styles[system].colour, "width": 2},
-            marker={"symbol": styles[system].symbol, "size": 7},
+            line={"color": styles[system].colour},
+            marker={"symbol": styles[system].symbol},
             customdata=texts,
             hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
         )

@@ -125,7 +125,7 @@ def topics(result: Any) -> Part | None:
     language = result.language
     _ = language.translate
     names = topic_names(result)
-    figure = new_figure(110 + ROW_HEIGHT * (len(names) + len(result.systems)), language)
+    figure = new_figure(language, 110 + ROW_HEIGHT * (len(names) + len(result.systems)))
     styles = system_styles(result.systems, result.request.baseline)
     coverage = result.frames.coverage
     frame = coverage[coverage["system"].isin(answering(result))]
@@ -140,7 +140,7 @@ def topics(result: Any) -> Part | None:
             x=rows["each"],
             y=rows["name"],
             mode="markers",
-            marker={"color": styles[system].colour, "symbol": styles[system].symbol, "size": 9},
+            marker={"color": styles[system].colour, "symbol": styles[system].symbol},
             customdata=texts,
             hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
         )

@@ -56,7 +56,7 @@ def months(result: Any) -> Part | None:
     by_month = frame[(frame["month"] != ALL) & (frame["n"] > 0)]
     if by_month.empty:
         return None
-    figure = new_figure(300, language)
+    figure = new_figure(language)
     texts = [
         f"{row.month} {language.interval(row.value, row.low, row.high, 2)}, n = {row.n}"
         for row in by_month.itertuples()
@@ -72,7 +72,7 @@ def months(result: Any) -> Part | None:
             "thickness": 2.5,
         },
         mode="markers+text",
-        marker={"color": colour("accent"), "size": 9},
+        marker={"color": colour("accent")},
         text=[f"{row.value:.1f} " for row in by_month.itertuples()],
         textposition="middle right",
         customdata=texts,

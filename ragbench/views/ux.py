@@ -103,7 +103,7 @@ def curve(result: Any) -> Part | None:
     # Of several embedders that are compared, only what all sessions ask.
     is_single = len(result.systems) == 1
     rates = rates if is_single else rates[rates["asked"] == result.request.sessions]
-    figure = new_figure(340, language)
+    figure = new_figure(language)
     for place, ((system, kind), rows) in enumerate(rates.groupby(["system", "asked"], sort=False)):
         name = _(ASKED[kind]) if is_single else system
         for label, dash, word in zip(CACHE, ("solid", "dot"), ("", _("wrong")), strict=True):
@@ -116,12 +116,12 @@ def curve(result: Any) -> Part | None:
                 x=rows["threshold"],
                 y=rows[label],
                 mode="lines",
-                line={"color": colour(COLOURS[place % len(COLOURS)]), "dash": dash, "width": 2},
+                line={"color": colour(COLOURS[place % len(COLOURS)]), "dash": dash},
                 showlegend=not word,
                 customdata=texts,
                 hovertemplate="%{fullData.name} · %{customdata}<extra></extra>",
             )
-    figure.add_vline(result.request.threshold, line={"color": colour("muted"), "width": 1})
+    figure.add_vline(result.request.threshold, line={"color": colour("muted")})
     figure.update_xaxes(title_text=_("cosine above which the cache answers"), showline=True)
     figure.update_yaxes(rangemode="tozero", title_text=_("share of the questions"))
     note = _(
@@ -136,8 +136,7 @@ def curve_title(result: Any, rates: pd.DataFrame) -> str:
     number = result.language.number
     kind = rates["asked"].iloc[0]
     rows = rates[(rates["system"] == rates["system"].iloc[0]) & (rates["asked"] == kind)]
-    by_threshold = rows.set_index(rows["threshold"].round(2))
-    lower = by_threshold.loc[LOWER]
+    lower = rows.loc[(rows["threshold"] - LOWER).abs().idxmin()]
     text = _("Above {lower} the cache would serve {hits} of the {asked}, and {wrong} wrongly")
     return text.format(
         lower=comparison.short_number(LOWER, result.language),
@@ -233,7 +232,7 @@ def dialogues(result: Any) -> QuestionList:
                 is_hit = entry["similarity"] > result.request.threshold
                 word = mark("served from the cache") if is_hit else mark("not in the cache")
                 near = f"{result.language.number(entry['similarity'])}, {entry['cached_question']}"
-                fixed = (system, CACHE[0], dialogue_id, "", turn.question)
+                fixed = (system, "", dialogue_id, "", turn.question)
                 verdicts.append((*fixed, word, near, ()))
     shown = SimpleNamespace(
         questions=frames.questions,

@@ -26,7 +26,7 @@ TABLE = pd.DataFrame(
 
 def figure(name: str = "bm25"):
     """A forest plot of one point."""
-    drawn = new_figure(200, ENGLISH)
+    drawn = new_figure(ENGLISH)
     styles = system_styles([name], name)
     add_intervals(drawn, name, [0.5], [0.4], [0.7], [0], styles[name], ["mrr 0.500 [0.400, 0.700]"])
     return drawn
@@ -57,6 +57,9 @@ def test_a_frame_has_headings_of_rows_numbers_at_the_right_and_quiet_intervals()
     assert "<th>metric</th>" in Part(TABLE.rename_axis(index="metric")).html
     words = Part(pd.DataFrame({"model": ["small [v2]", "large"], "n": [1.5, None]})).html
     assert ">small [v2]</td>" in words
+    cell = Markup("<b>0.5</b> [0.4, 0.6]")
+    assert f">{cell}</td>" in Part(pd.DataFrame({"n": [cell]}, dtype=object)).html
+    assert "<h2>" not in Part(TABLE).html
     assert '<td class="number">–</td>' in words
     assert '<td class="number">0.275 <span class="interval">[0.200, 0.358]</span></td>' in html
     assert '<td class="number">&lt; 0.001</td>' in html
@@ -100,7 +103,7 @@ def test_a_figure_is_data_for_the_page_and_plotlys_own_for_jupyter() -> None:
     assert bundle["application/vnd.plotly.v1+json"]["layout"]["title"]["x"] == 0
     assert "<h2>" not in bundle["text/html"]
     assert figure().layout.separators == ".,"
-    russian = new_figure(200, load_language("ru"))
+    russian = new_figure(load_language("ru"))
     assert russian.layout.separators == ",\N{NO-BREAK SPACE}"
     assert bundle["application/vnd.plotly.v1+json"]["layout"]["title"]["text"] == (
         "<b>bm25 &lt; dense</b>"

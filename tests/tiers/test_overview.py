@@ -16,7 +16,7 @@ from ragbench.report.manifest import write_frames
 BANDS = [
     ("mrr@10", 0.90, 0.85, 0.95, "excellent"),
     ("hit_rate@1", 0.60, 0.50, 0.80, "good"),
-    ("ndcg@10", 0.40, 0.30, 0.4999, "needs attention"),
+    ("ndcg@10", 0.40, 0.30, 0.4999999, "needs attention"),
     ("mrr@5", 0.80, 0.70, 0.90, "good … excellent"),
     ("e2e_score", 3.9, 3.5, 4.1, "good"),  # of 1 to 5: good is 3.4, excellent 4.2
     ("faithfulness_rating", 4.0, 3.8, 4.5, "good"),  # of 1 to 5: good is 3.8, excellent 4.6
@@ -85,7 +85,7 @@ def test_digits_show_on_which_side_of_a_threshold_an_end_lies(overview: Any) -> 
     table = overview.page.parts
     cells = next(part for part in table if part.title == "Thresholds").content
     column = cells.set_index("metric")["mean, interval"]
-    assert column["ndcg@10"] == "0.4000 [0.3000, 0.4999]"
+    assert column["ndcg@10"] == "0.4000000 [0.3000000, 0.4999999]"
     assert column["mrr@10"] == "0.900 [0.850, 0.950]"
 
 
@@ -93,7 +93,7 @@ def test_the_page_has_verdicts_failures_pages_and_what_is_missing(overview: Any)
     page = overview.page
     text = str(page)
     assert "new<b> against bm25: better (Tier 1)." in text
-    assert "Most often fails first: not retrieved (bm25 75" in text
+    assert "Most often fails first: not retrieved (bm25 15 · 75" in text
     assert "Of 6 numbers with a threshold: excellent 1, good 3, needs attention 1" in text
     assert "no connection (3)" in text
     assert text.count("judge lexical") == 1

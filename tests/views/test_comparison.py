@@ -178,7 +178,7 @@ def test_two_scales_are_drawn_that_of_the_primary_metric_first() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "shown"), [(5, "5"), (0.85, "0,85"), (0.1234, "0,1234")])
+@pytest.mark.parametrize(("value", "shown"), [(5, "5"), (0.85, "0,85"), (0.12345, "0,12345")])
 def test_a_number_that_somebody_set_has_no_more_digits_than_it_needs(
     value: float, shown: str
 ) -> None:

@@ -182,14 +182,15 @@ def test_a_picture_has_colours_for_the_most_frequent_groups(
     lengths: Any = lambda texts: [[1.0, n] for n in range(len(texts))]  # noqa: E731
     result: Any = rb.tier0(from_objects(None, documents), lengths, **FEW)
     flat, deep = (part(result, f"The texts in {n} dimensions") for n in (2, 3))
+    # The legend is read the other way round.
     assert [trace.name for trace in flat.content.data] == [
-        "all others", "f0", "f1", "f2", "f3", "f4", "f5"
+        "all others", "f5", "f4", "f3", "f2", "f1", "f0"
     ]  # fmt: skip
-    assert [len(trace.x) for trace in flat.content.data] == [3, 8, 7, 6, 5, 4, 3]
-    assert flat.content.data[0].legendrank > 1_000
-    assert flat.content.data[1].customdata[0] == "0 0 " + "x" * 76 + "…"
+    assert [len(trace.x) for trace in flat.content.data] == [3, 3, 4, 5, 6, 7, 8]
+    assert flat.content.layout.legend.traceorder == "reversed"
+    assert flat.content.data[-1].customdata[0] == "0 0 " + "x" * 76 + "…"
     assert (flat.is_folded, deep.is_folded) == (False, True)
-    assert list(deep.content.data[1].z[:2]) == [2, 5]
+    assert list(deep.content.data[-1].z[:2]) == [2, 5]
     assert flat.title == "The texts in 2 dimensions"
     assert deep.content.layout.scene.xaxis.visible is False
     assert (flat.content.data[1].marker.size, deep.content.data[1].marker.size) == (7, 4)
@@ -293,6 +294,7 @@ def test_people_are_told_by_month_word_and_page() -> None:
     assert points.customdata[1].endswith("n = 2")
     assert figure.content.layout.xaxis.ticktext[0] == "2026-01<br>n = 2"
     assert points.error_y.width == 0  # no caps
+    assert str(figure).splitlines()[1].startswith("2026-01 4.50")
     pages = part(result, "Pages that were shown most")
     assert rows(pages) == [["/0", "2", "50 %", "4.50"], ["/1", "2", "50 %", "2.00"]]
     assert pages.note == "2 of 2 pages."

@@ -113,6 +113,7 @@ def test_a_question_unfolds_to_all_that_is_known_of_it() -> None:
         ("n_doubts", "4"),
         ("n_alone", "4"),
         ("token_f1", "4.000"),
+        ("bleu", "4"),
         ("avg_pairwise_distance", "4.000"),
         ("of_ones_own", "4.000"),
     ],

@@ -53,7 +53,7 @@ def finding(sweep: Sweep, language: Language) -> Part:
 def figure(sweep: Sweep, language: Language) -> Part:
     """Every configuration with its interval, the best first."""
     rows = sweep.configurations.sort_values("value", ascending=False, kind="stable")
-    drawn = new_figure(70 + 22 * len(rows), language, showlegend=False)
+    drawn = new_figure(language, 70 + 22 * len(rows), showlegend=False)
     style = system_styles(["best", "other"], "other")
     for place, row in enumerate(rows.to_dict("records")):
         kind = style["best" if row["configuration"] == sweep.choice.best else "other"]

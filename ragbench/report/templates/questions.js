@@ -125,7 +125,7 @@ function draw({ systems, outcomes, passages, entries, words }, place) {
     const said = answer === null ? [] : [make("blockquote", "", answer || words.answer)];
     const values = metrics.map(([metric, value, explanation]) =>
       make("div", "metric", make("b", "", value), metric, make("br"), make("span", "", explanation)));
-    const items = verdicts.map(([, item, verdict, reason]) =>
+    const items = verdicts.map(([item, verdict, reason]) =>
       make("li", "", item, " ", make("span", "verdict", make("b", "", verdict), reason ? `: ${reason}` : "")));
     return make("div", "", head, ...said, ...values, ...(items.length ? [make("ol", "", ...items)] : []));
   }
