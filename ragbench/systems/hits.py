@@ -223,7 +223,7 @@ def first_attribute(thing: Any, names: Sequence[str]) -> Any:
 
 def is_list(value: Any) -> bool:
     """Say whether a value has items in an order."""
-    is_array = hasattr(value, "tolist") and getattr(value, "ndim", 0) == 1
+    is_array = getattr(value, "ndim", None) == 1
     return is_array or (isinstance(value, Sequence) and not isinstance(value, str | bytes))
 
 

@@ -33,16 +33,17 @@ class Stopwatch:
         self.repeat = repeat
         self.milliseconds = math.nan
 
-    async def ask(self, prompt: Any, *, repeat: int = 0, **values: Any) -> Any:
+    async def ask(self, prompt: Any, **values: Any) -> Any:
         """See `ragbench.metrics.judging.Judge`."""
+        values["repeat"] = self.repeat
         if hasattr(self.judge, "answer"):
             # A model says how long it took, also for a reply that an earlier run paid for.
-            reply = await self.judge.answer(prompt, repeat=self.repeat, **values)
+            reply = await self.judge.answer(prompt, **values)
             self.add(reply.seconds)
             return self.judge.unwrap(reply)
         began = time.perf_counter()
         try:
-            return await self.judge.ask(prompt, repeat=self.repeat, **values)
+            return await self.judge.ask(prompt, **values)
         finally:
             self.add(time.perf_counter() - began)
 

@@ -20,7 +20,6 @@ from ragbench.core.errors import NotEnoughError
 from ragbench.core.settings import Band, Settings
 from ragbench.stats import Statement
 
-NAME = "overview"
 RECORD = "page.json"  # beside the frames of a page, until the manifest has it
 
 
@@ -78,7 +77,7 @@ def read_frames(folder: Path, name: str) -> pd.DataFrame:
     # Tiers first.
     for file in sorted(files, key=lambda path: ("tier" not in path.parent.name, path)):
         frame = pd.read_parquet(file)
-        if len(frame) and file.parent.name != NAME:
+        if len(frame):
             parts.append(frame.assign(page=file.parent.name))
     if not parts:
         return pd.DataFrame({"page": [], "system": [], "metric": []})

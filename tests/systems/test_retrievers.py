@@ -104,6 +104,7 @@ def test_dense_tells_when_the_search_is_not_in_postgresql(
     assert "PostgreSQL" in system.describe()
     in_memory = open_systems("mine", settings, library, store)["mine"]
     assert "matrix products in this process" in in_memory.describe()
+    assert in_memory.retrieve([" "], 3)[0].error == ""
     questions = library.questions["text"].tolist()
     found, expected = in_memory.retrieve(questions, 3), in_database.retrieve(questions, 3)
     for row, retrieval in enumerate(found):

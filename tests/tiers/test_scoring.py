@@ -473,6 +473,19 @@ def test_objects_are_asked_here_though_a_cluster_is_named(empty_folder: Path) ->
     assert means(same)["answers", "semantic_similarity"] == pytest.approx(0.8)
 
 
+def test_criteria_of_a_project_need_the_fields_that_it_says(empty_folder: Path) -> None:
+    tables = (
+        '[metrics.polite]\nquestion = "Is it polite?"\n'
+        '[metrics.right]\nquestion = "Is it right?"\nneeds = ["reference"]\n'
+    )
+    (empty_folder / "ragbench.toml").write_text(tables)
+    trust(empty_folder)
+    rows = [{"question": "When?", "answer": "at nine"}]
+    scores = rb.score(rows, "polite, right", judge=lambda prompt: {"verdict": "yes"}, **FEW).scores
+    assert scores["reason"].tolist()[1] == "the sample has no reference"
+    assert scores["status"].tolist()[0] != "missing_field"
+
+
 class Noting:
     """An open judge that has something to say of how it was asked."""
 

@@ -114,6 +114,16 @@ def test_lists_histogram_and_spectrum_are_those_computed_by_hand() -> None:
     assert same.frames.spectrum["share"].tolist() == [1.0, 1.0]
 
 
+class Questions:
+    """As LangChain's embedders; it embeds questions alone."""
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, float(text[0])]
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise AssertionError
+
+
 @pytest.mark.parametrize(
     ("urls", "groups"),
     [
@@ -130,7 +140,7 @@ def test_texts_are_told_apart_by_folder_else_by_title(urls: list[str], groups: l
     data_set = from_objects(questions, documents)
     lengths: Any = lambda texts: [[1.0, n] for n in range(len(texts))]  # noqa: E731
     assert rb.tier0(data_set, lengths, **FEW).frames.texts["group"].tolist() == groups
-    texts = rb.tier0(data_set, lengths, embedded="questions", **FEW).frames.texts
+    texts = rb.tier0(data_set, Questions(), embedded="questions", **FEW).frames.texts
     assert texts[["text_id", "text", "group"]].to_numpy().tolist() == [
         ["q0", "0?", "k0"],
         ["q1", "1?", "k1"],

@@ -74,6 +74,7 @@ def test_a_cache_answers_above_its_threshold_and_is_judged_by_known_answers() ->
     result = rb.ux(DIALOGUES, HISTORY, embed, **FEW)
     # In the cache is h1 alone: "pool" and "the pool?" are near it, of six questions asked.
     assert values(result)["cache_hit_rate"] == 2 / 6
+    assert result.request.primary == "cache_hit_rate"
     assert values(result)["wrong_hit_rate"] == 0.0
     caches = result.statement.caches.set_index(["asked", "metric"])["value"]
     # Past questions: h1 does not find itself; h3 does, with the answer that its user disliked.
@@ -121,7 +122,7 @@ def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
             "answer": ["at 9", "at 9", "at 10", "at 11"],
             "score": [5, 5, 5, 4],
             "user": ["ann", "ann", "ann", "ben"],
-            "asked_at": ["2025-01-01T08:00", "2025-01-01T09:00", "2025-01-02", "2025-01-02"],
+            "asked_at": ["2025-01-01", "2025-01-01T09:00", "2025-01-02", "2025-01-02"],
         }
     )
     result = rb.ux(history=history, embedder=embed, **FEW)
