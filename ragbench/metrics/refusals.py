@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragbench.metrics.sentences import split_sentences
-from ragbench.metrics.texts import fold
+from ragbench.metrics.texts import CYRILLIC, LATIN, fold
 
 # Patterns are held against folded sentences: small letters, ё as е.
 # What an answer is made from.
@@ -324,10 +324,6 @@ CLAUSES = re.compile(
 )
 
 
-DECLINES = DECLINES_EN + DECLINES_RU
-LACKS = LACKS_EN + LACKS_RU
-
-
 @cache  # they take a tenth of a short command to compile
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Compile patterns of which any will do, when they are first needed."""
@@ -379,11 +375,18 @@ def read_sentence(text: str) -> Sentence:
     """Read a folded sentence for its signs."""
     text = CONCEDED.sub("", text)
     concedes = bool(CONCEDES.match(text)) and not re.search(TURNS, text)
-    declines = not concedes and bool(any_of(DECLINES).search(text))
-    lacks = not concedes and bool(any_of(LACKS).search(text))
+    declines = not concedes and has_sign(text, DECLINES_EN, DECLINES_RU)
+    lacks = not concedes and has_sign(text, LACKS_EN, LACKS_RU)
     concludes = bool(GIVES.search(text)) and not SUPPOSES.search(text)
     gives = concludes and not declines and not lacks
     return Sentence(text, declines, lacks, bool(any_of(NEEDS).search(text)), gives)
+
+
+def has_sign(text: str, english: tuple[str, ...], russian: tuple[str, ...]) -> bool:
+    """Tell whether one of the patterns is found; only those of a script that the text has."""
+    if LATIN.search(text) and any_of(english).search(text):
+        return True
+    return bool(CYRILLIC.search(text) and any_of(russian).search(text))
 
 
 def weigh(sentences: Sequence[Sentence]) -> bool:

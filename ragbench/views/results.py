@@ -36,6 +36,7 @@ class Result:
     NAME: ClassVar[str] = ""  # of notebook, page and folder of frames
     TITLE: ClassVar[str] = ""  # the question that it answers
     SUMMARY: ClassVar[str] = "comparison.answer comparison.forests comparison.main_numbers"
+    FIGURES: ClassVar[str] = "comparison.forests"  # the views of the summary that draw
     PARTS: ClassVar[str] = ""
     TABLE: ClassVar[str] = "comparison.all_numbers"
 
@@ -97,7 +98,7 @@ class Result:
     @property
     def figure(self) -> go.Figure | None:
         """plotly's figure of the summary; None where it has none."""
-        figures = [part.content for part in self.summary if is_figure(part.content)]
+        figures = [part.content for part in self.draw(self.FIGURES) if is_figure(part.content)]
         return figures[0] if figures else None
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -145,8 +146,8 @@ class Result:
             write_frames(Path(folder), page, self.tables(), self.record())
 
     def __str__(self) -> str:
-        texts = [str(part) for part in self.summary if not is_figure(part.content)]
-        return "\n\n".join([self.title, *texts])
+        views = [name for name in self.SUMMARY.split() if name not in self.FIGURES.split()]
+        return "\n\n".join([self.title, *map(str, self.draw(" ".join(views)))])
 
     __repr__ = __str__
 
@@ -256,6 +257,7 @@ class Tier0(Result):
     NAME = "tier0_embeddings"
     TITLE = mark("Tier 0 · What shape do the embeddings have?")
     SUMMARY = "embeddings.answer embeddings.distances embeddings.numbers"
+    FIGURES = "embeddings.distances"
     TABLE = "embeddings.numbers"
     PARTS = """
         embeddings.answer
@@ -288,6 +290,7 @@ class TierJudge(Result):
     NAME = "tier_judge"
     TITLE = mark("Judge · Is the judge any good?")
     SUMMARY = "judges.answer judges.forest judges.numbers"
+    FIGURES = "judges.forest"
     TABLE = "judges.numbers"
     PARTS = """
         judges.answer
@@ -310,6 +313,7 @@ class TierJudgePipeline(Result):
     NAME = "tier_judge_pipeline"
     TITLE = mark("Judge pipeline · Does the production judge decide rightly what is shown?")
     SUMMARY = "decisions.answer decisions.forest decisions.numbers"
+    FIGURES = "decisions.forest"
     TABLE = "decisions.numbers"
     PARTS = """
         decisions.answer
@@ -331,6 +335,7 @@ class TierUx(Result):
     NAME = "tier_ux"
     TITLE = mark("UX · Would a cache serve people well, and do dialogues hold together?")
     SUMMARY = "ux.answer ux.curve ux.numbers"
+    FIGURES = "ux.curve"
     TABLE = "ux.numbers"
     PARTS = """
         ux.answer
@@ -353,6 +358,7 @@ class DataSet(Result):
     NAME = "dataset"
     TITLE = mark("Data set · What in the data makes the numbers look better or worse?")
     SUMMARY = "dataset.answer dataset.sizes dataset.findings"
+    FIGURES = "dataset.sizes"
     TABLE = "dataset.numbers"
     PARTS = """
         dataset.answer
@@ -380,6 +386,7 @@ class Sources(Result):
     NAME = "sources"
     TITLE = mark("Sources · Which parts of the knowledge base are used?")
     SUMMARY = "sources.answer sources.topics sources.numbers"
+    FIGURES = "sources.topics"
     TABLE = "sources.numbers"
     PARTS = """
         sources.answer
@@ -437,6 +444,7 @@ class Overview(Result):
         overview.failures
         overview.differences
     """
+    FIGURES: ClassVar[str] = "overview.failures"
     TABLE: ClassVar[str] = "overview.differences"
     PARTS: ClassVar[str] = """
         overview.verdicts
