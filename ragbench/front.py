@@ -397,7 +397,7 @@ def dataset_of(
 
     if not given:
         base = (PASSAGES.empty(), QUESTIONS.empty(), LABELS.empty())
-        return Dataset(name, options.get("language") or "en", *base, notes=notes)
+        return Dataset(name, "en", *base, notes=notes)
     builder = Builder()
     for frame, rows in given.items():
         builder.add(frame, table_of(rows))

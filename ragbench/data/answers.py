@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 from collections import Counter
@@ -40,7 +39,7 @@ from ragbench.data.passages import (
     read_references,
 )
 from ragbench.data.traces import is_trace_export, rows_of_traces
-from ragbench.data.values import Row, as_list, find, unpack
+from ragbench.data.values import Row, as_list, find, name_by_text, unpack
 from ragbench.data.vocabulary import LISTS, field_of, normalize
 
 # What stands beside a whole dialogue speaks of its end.
@@ -160,9 +159,8 @@ def _name_by_question(samples: list[Sample]) -> list[Sample]:
     for sample in samples:
         key = (sample.question, sample.system, sample.repeat)
         seen[key] += 1
-        digest = hashlib.sha256(str(sample.question).encode()).hexdigest()[:8]
         again = f"-{seen[key]}" if seen[key] > 1 else ""
-        named.append(replace(sample, id=f"q-{digest}{again}"))
+        named.append(replace(sample, id=f"q-{name_by_text(str(sample.question))}{again}"))
     return named
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from ragbench.data.columns import choose_columns, text_of
 from ragbench.data.files import LeftOut, Table
 from ragbench.data.messages import is_dialogue, read_turns
 from ragbench.data.passages import read_grades, read_labels, read_passages, read_references
-from ragbench.data.values import Row, as_list, clean, find, read_truth
+from ragbench.data.values import Row, as_list, clean, find, name_by_text, read_truth
 from ragbench.data.vocabulary import FIELDS, NEEDED
 
 BASE = (PASSAGES, QUESTIONS, GROUPED_LABELS)
@@ -133,7 +132,7 @@ class Builder:
     def carry(self, passage: Passage, url: str = "") -> str:
         """Keep a passage of a question's row; return its id, made of its text if it has none."""
         text = passage.text or ""
-        name = passage.id or f"p-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        name = passage.id or f"p-{name_by_text(text)}"
         if text:
             self.keep("passages", [(name, text, passage.url or url, passage.title, "")])
         return name

@@ -7,7 +7,6 @@ started it goes on without that document. For each path it prints a line of JSON
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import re
@@ -23,7 +22,7 @@ import pandas as pd
 from ragbench.core.errors import BenchError
 from ragbench.core.frames import PASSAGES, frame_of
 from ragbench.data.files import check_unpacked, open_text
-from ragbench.data.values import clean
+from ragbench.data.values import clean, name_by_text
 from ragbench.data.vocabulary import PAGES
 
 DOCUMENT_ENDINGS = (".md", ".markdown", ".txt", ".html", ".htm", ".pdf", ".docx")
@@ -123,10 +122,10 @@ def cut_document(document: Document, name: str, size: int) -> Iterator[tuple[str
         for passage in splitter.chunks(body):
             if not re.search(r"\w", passage):
                 continue
-            digest = hashlib.sha256(passage.encode()).hexdigest()[:8]
-            seen[digest] += 1
             # Made of its own text, so that it stays when something else in the document changes.
-            passage_id = f"{name}#{digest}" + f"-{seen[digest]}" * (seen[digest] > 1)
+            passage_id = f"{name}#{name_by_text(passage)}"
+            seen[passage_id] += 1
+            passage_id += f"-{seen[passage_id]}" * (seen[passage_id] > 1)
             yield passage_id, clean(passage), document.get("url") or name, title, section
 
 

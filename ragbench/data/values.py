@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable
@@ -24,6 +25,11 @@ def is_missing(value: Any) -> bool:
 def clean(text: str) -> str:
     """Return a text in composed form (NFC): the same letters are the same text."""
     return unicodedata.normalize("NFC", text)
+
+
+def name_by_text(text: str) -> str:
+    """Return a short name that is made of a text, and stays while the text does."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> Row:

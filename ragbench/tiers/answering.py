@@ -43,6 +43,11 @@ class AnswerOptions(Options):
     tolerance: float | None = Field(None, ge=0, description="of consensus: how far apart")
     quorum: int | None = Field(None, ge=1, description="judges that must have measured")
     embedder: str = Field("", description="of metrics that embed; empty: as set, else a local one")
+
+
+class AskedOptions(AnswerOptions):
+    """What every tier that asks for answers can be told."""
+
     repeats: int = Field(2, ge=1, le=100, description="how often everything is asked, each anew")
 
 

@@ -65,7 +65,6 @@ class Request(AnswerOptions):
     """What is scored."""
 
     answers: str = Field("", description="a table of answers; empty: those of the data set")
-    repeats: int = Field(1, ge=1, description="of a judge; a table has its own repeats")
 
 
 @dataclass(frozen=True)

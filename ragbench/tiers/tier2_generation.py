@@ -17,7 +17,7 @@ from ragbench.core.types import Dataset, Hit, Retrieval, System
 from ragbench.stats import Statement
 from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import (
-    AnswerOptions,
+    AskedOptions,
     Services,
     ask_answers,
     chosen_metrics,
@@ -49,7 +49,7 @@ METRICS = (
 PRIMARY = "answer_correctness_rating"
 
 
-class Request(AnswerOptions):
+class Request(AskedOptions):
     """What is measured."""
 
     context: Literal["ideal", "none"] = Field("ideal", description="what answers are written from")

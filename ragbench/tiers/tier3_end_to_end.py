@@ -20,7 +20,7 @@ from ragbench.core.types import Retrieval, System
 from ragbench.metrics.ranking_frames import add_gains
 from ragbench.stats import quantile_intervals
 from ragbench.tiers.answering import (
-    AnswerOptions,
+    AskedOptions,
     Contexts,
     Services,
     ask_answers,
@@ -68,7 +68,7 @@ THREE_QUARTERS = 0.75  # of a scale: 4 of 1 to 5, from which on an answer is rig
 LATENCIES = (0.5, 0.9, 0.99)
 
 
-class Request(AnswerOptions):
+class Request(AskedOptions):
     """What is asked and judged."""
 
     k: int = Field(10, le=1_000, description="passages of each ranking that are looked at")

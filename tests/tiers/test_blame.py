@@ -131,6 +131,14 @@ def test_first_failures_come_in_the_order_of_the_parts() -> None:
     assert result.statement.refusals["metric"].tolist() == ["refused an answerable question"]
 
 
+def test_what_a_system_reads_by_itself_is_ranked_by_its_order() -> None:
+    def wrong(question: str) -> dict[str, Any]:
+        ids = ["p10", "p11", "p12", "p13", f"p{number_of(question)}"]
+        return {"answer": "At noon.", "contexts": ids}
+
+    assert outcomes(tier3({"wrong": wrong}, contexts=5), "wrong") == {"read, answer wrong": 8}
+
+
 def test_what_nobody_can_know_is_rightly_refused_or_invented() -> None:
     def refuses(question: str) -> Any:
         return {"answer": REFUSAL, "contexts": []} if "built" in question else good(question)
@@ -210,10 +218,15 @@ class Finder:
 JUDGED = {"correctness": "e2e_score", "faithfulness": "faithfulness_rating", "faithful_from": None}
 
 
+def rate(values: dict[str, Any]) -> int:
+    """Rates all answers as faithful, and right those that tell a time."""
+    return 4 if "contexts" in values or "morning" in values["answer"] else 1
+
+
 @pytest.mark.parametrize(
     "options",
     # Four of five is three quarters of the scale, from which on an answer is good.
-    [{}, {**JUDGED, "judge": Scripted(lambda values: 4 if "morning" in values["answer"] else 1)}],
+    [{}, {**JUDGED, "judge": Scripted(rate)}],
 )
 def test_perfect_parts_are_asked_for_once_and_never_below_what_is(options: dict[str, Any]) -> None:
     finder = Finder()

@@ -194,6 +194,8 @@ def test_rows_of_one_id_are_repeats_and_their_mean_is_the_value() -> None:
     assert rates == {"mean": 0.75, "pass@k": 1.0, "pass^k": 0.5, "flip_rate": 0.5}
     assert set(statement.repeats["k"]) == {2}
     assert "Asked again and again" in page_text(result)
+    with pytest.raises(BenchError, match="repeats: there is no such key"):
+        rb.score(rows, metrics="exact_match", repeats=3, **FEW)  # a table has its own
 
 
 def test_three_quarters_of_a_scale_that_has_a_good_end_pass() -> None:
