@@ -86,7 +86,7 @@ class ModelJudge:
         return reply
 
     def request(
-        self, prompt: Prompt[Any], values: Mapping[str, Texts], repeat: int = 0
+        self, prompt: Prompt[Any], values: Mapping[str, Texts], repeat: int
     ) -> Request[Any]:
         """Return what `ask` sends."""
         own = self.prompts.get(prompt.name)

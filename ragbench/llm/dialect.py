@@ -81,8 +81,7 @@ class Dialect:
         messages = [dict(message) for message in request.messages]
         if SYSTEM in self.left_out and _has_system(messages):
             # The rules go before the first question, since roles have to alternate.
-            rules, *others = messages
-            messages = others or [{"role": "user", "content": ""}]
+            rules, *messages = messages
             messages[0]["content"] = put_before(rules["content"], messages[0]["content"])
         shape: type[BaseModel] | None = request.shape
         if shape is not None and self.forms[0] != FORMS[0]:
@@ -163,4 +162,4 @@ def put_before(words: str, content: Any) -> Any:
 
 
 def _has_system(messages: Sequence[Message]) -> bool:
-    return bool(messages) and messages[0]["role"] == SYSTEM
+    return bool(messages[0]["role"] == SYSTEM)

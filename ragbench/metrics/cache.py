@@ -86,10 +86,10 @@ def is_wrong_answer(
 
 
 def numbers_differ(text: str, other: str) -> bool:
-    """Tell whether both texts name numbers, and neither has all those of the other."""
+    """Tell whether each of two texts names a number that the other does not."""
     first = {word for word in words(text) if word[0].isdigit()}
     second = {word for word in words(other) if word[0].isdigit()}
-    return not (first <= second or second <= first)
+    return bool(first - second and second - first)
 
 
 def is_hit(similarities: ArrayLike, threshold: float = THRESHOLD) -> NDArray[np.bool_]:

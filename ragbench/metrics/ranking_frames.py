@@ -9,8 +9,6 @@ import pandas as pd
 
 from ragbench.metrics.rankings import Rankings
 
-# Share of a passage's labelled text from which on the passage counts as found.
-ENOUGH = 0.5
 # Shares add up to .4999… in binary.
 ROUNDING = 1e-9
 PIECE = ["start", "end"]
@@ -148,75 +146,58 @@ def arrange_grades(labels: pd.DataFrame, questions: pd.Index) -> np.ndarray:
 
 
 class LabelledText:
-    """What of a passage is labelled for one question, and which of it was not shown yet.
+    """Which text of a labelled passage was not shown yet in one ranking.
 
     Text is measured in characters without white space, so that it makes no difference where
-    between two words it is cut. Without spans all of the passage is labelled.
+    between two words it is cut.
     """
 
-    def __init__(self, text: str, spans: Sequence[tuple[int, int]] = ()) -> None:
+    def __init__(self, text: str) -> None:
         is_letter = [not character.isspace() for character in text]
         # How many letters stand before each place of the text.
         self.letters_before = np.concatenate([[0], np.cumsum(is_letter)]).astype(int)
-        self.is_left = np.zeros(self.letters_before[-1], dtype=bool)
-        for start, end in spans:
-            self.is_left[self.letters(start, end)] = True
-        if not self.is_left.any():
-            self.is_left[:] = True
-        self.n_labelled = max(int(self.is_left.sum()), 1)
+        self.is_left = np.ones(self.letters_before[-1], dtype=bool)
         self.is_found = False
 
-    def letters(self, start: int, end: int) -> slice:
-        """Return the letters that stand between two places of the text."""
-        length = len(self.letters_before) - 1
-        return slice(
-            self.letters_before[min(max(start, 0), length)],
-            self.letters_before[min(max(end, 0), length)],
-        )
-
     def show(self, start: int, end: int, enough: float) -> tuple[float, bool]:
-        """Show a part. Return the share of the labelled text that is new, and whether the passage
-        is found by it: whether for the first time enough of its text has been shown."""
-        shown = self.letters(start, end)
+        """Show a part. Return the share of the text that is new, and whether the passage is found
+        by it: whether for the first time enough of its text has been shown."""
+        shown = slice(self.letters_before[start], self.letters_before[end])
+        n_letters = max(len(self.is_left), 1)
         n_new = int(self.is_left[shown].sum())
         self.is_left[shown] = False
-        share_shown = 1 - self.is_left.sum() / self.n_labelled
+        share_shown = 1 - self.is_left.sum() / n_letters
         is_enough = n_new > 0 and share_shown >= enough - ROUNDING
         is_first = is_enough and not self.is_found
         self.is_found = self.is_found or is_enough
-        return n_new / self.n_labelled, is_first
+        return n_new / n_letters, is_first
 
 
 def grade_pieces(
     retrieved: pd.DataFrame,
     labels: pd.DataFrame,
     texts: Mapping[str, str],
-    enough: float = ENOUGH,
+    enough: float,
 ) -> pd.DataFrame:
-    """Add what every piece of a passage newly shows of the labelled text: gain, share, is_found.
+    """Add what every piece of a passage newly shows of its text: gain, share, is_found.
 
     retrieved: rows in rank order; start and end say where in the text of passage_id the piece
-    stands, in characters. labels: columns question_id, passage_id, grade, and, where only a part
-    of a passage is labelled, spans: tuples of (start, end). texts: of all labelled passages.
-    A copy, or what overlaps, adds nothing. enough: the share of a passage's labelled text from
+    stands, in characters. labels: columns question_id, passage_id, grade. texts: of all labelled
+    passages. A copy, or what overlaps, adds nothing. enough: the share of a passage's text from
     which on the passage counts as found, for metrics that know yes and no; 0: any of it.
     """
-    spans = labels["spans"] if "spans" in labels else [()] * len(labels)
-    label_columns = (labels["question_id"], labels["passage_id"], labels["grade"], spans)
-    labelled = {
-        (question_id, passage_id): (grade, parts or ())
-        for question_id, passage_id, grade, parts in zip(*label_columns, strict=True)
-    }
+    pairs = zip(labels["question_id"], labels["passage_id"], strict=True)
+    grades = dict(zip(pairs, labels["grade"], strict=True))
     rankings = drop_copies(retrieved)
     shown: dict[tuple[str, str, str], LabelledText] = {}
     added = []
     columns = (rankings[name] for name in ("system", "question_id", "passage_id", *PIECE))
     for system, question_id, passage_id, start, end in zip(*columns, strict=True):
-        grade, parts = labelled.get((question_id, passage_id), (np.nan, ()))
+        grade = grades.get((question_id, passage_id), np.nan)
         ranking_and_passage = (system, question_id, passage_id)
         is_first_met = ranking_and_passage not in shown
         if is_first_met:
-            shown[ranking_and_passage] = LabelledText(texts.get(passage_id, ""), parts)
+            shown[ranking_and_passage] = LabelledText(texts.get(passage_id, ""))
         if not grade > 0:  # not relevant, or not judged: it is met once
             added.append((grade if is_first_met else np.nan, 0.0, is_first_met))
             continue

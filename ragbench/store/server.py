@@ -137,8 +137,6 @@ def leave_users(folder: Path) -> None:
 
 def is_answering(url: str, folder: Path) -> bool:
     """Say whether the server answers; one that starts or recovers is waited for."""
-    if not (folder / "data" / "postmaster.pid").exists():
-        return False
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         try:

@@ -199,6 +199,21 @@ def test_a_model_of_a_folder_is_loaded_without_a_hub(tmp_path: Path, store: Stor
         open_embedder(str(tmp_path / "empty"), Settings()).embed(["a"])
 
 
+def test_another_file_of_a_model_makes_other_vectors_and_its_description_does_not(
+    tmp_path: Path,
+) -> None:
+    def model_of(place: str, files: dict[str, str]) -> str:
+        folder = tmp_path / place / "mine"
+        (folder / "inner").mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        return open_embedder(str(folder), Settings()).model
+
+    weights = model_of("a", {"weights": "1"})
+    assert model_of("b", {"weights": "1", "README.md": "mine"}) == weights
+    assert model_of("c", {"weights": "2"}) != weights
+
+
 def test_tokens_have_vectors_without_those_of_the_ends(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "library", "opens", "parking"]

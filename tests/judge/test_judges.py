@@ -43,7 +43,8 @@ def ask(judge: Any, repeat: int = 0, **texts: str) -> Any:
 
     async def run() -> Any:
         async with judge:
-            return await judge.ask(RELEVANCE, repeat=repeat, **(texts or TEXTS))
+            again = {"repeat": repeat} if repeat else {}  # a judge may know of no repeats
+            return await judge.ask(RELEVANCE, **again, **(texts or TEXTS))
 
     return asyncio.run(run())
 
@@ -147,14 +148,13 @@ def test_an_unusable_reply_is_unmeasured_with_its_status() -> None:
 
 
 def test_seconds_are_known_of_a_reply_out_of_the_journal_too() -> None:
-    async def seconds(judge: Any) -> float:
+    async def seconds(judge: Any, **repeat: int) -> float:
         async with judge:
-            return (await judge.answer(RELEVANCE, **TEXTS)).seconds
+            return (await judge.answer(RELEVANCE, **repeat, **TEXTS)).seconds
 
     with serving(latency=0.05) as server:
-        first, second = (
-            asyncio.run(seconds(open_judge("mine", settings_for(server)))) for _ in range(2)
-        )
+        first = asyncio.run(seconds(open_judge("mine", settings_for(server))))
+        second = asyncio.run(seconds(open_judge("mine", settings_for(server)), repeat=0))
     assert first == second > 0.04
 
 
@@ -316,6 +316,10 @@ def test_a_function_is_kept_only_where_it_says_which_model_answers(tmp_path: Pat
     for _ in range(2):
         ask(own_judge(function, journal=tmp_path / "named"))
     assert len(calls) == 4
+    judge = own_judge(function)
+    for _ in range(2):
+        ask(judge)
+    assert len(calls) == 5, "a judge remembers what it said"
     assert "impartial judge" in calls[0]
     assert '"rating"' in calls[0], "the shape is said in words"
     model = ChatModel()
@@ -335,7 +339,7 @@ class Mine:
 
 def test_objects_with_ask_judge_and_are_held_to_the_shape() -> None:
     assert ask(open_judge(Mine(), Settings())).rating == 5
-    plain = SimpleNamespace(ask=lambda prompt, **values: RatedTo5(reason="r", rating=2))
+    plain = SimpleNamespace(ask=lambda prompt, question, answer: RatedTo5(reason="r", rating=2))
     assert ask(open_judge(plain, Settings())).rating == 2
     named = SimpleNamespace(ask=plain.ask, name="own", is_stand_in=True, sees_images=True)
     for given, expected in (

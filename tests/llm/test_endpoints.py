@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
@@ -81,8 +82,6 @@ def test_where_there_is_no_system_message_none_is_moved() -> None:
 
 
 def test_what_was_left_out_is_in_the_notes(tmp_path: Path) -> None:
-    import asyncio
-
     async def run(server: Any) -> list[str]:
         async with make_client(server, tmp_path / "journal") as client:
             await client.ask(question(1))
@@ -117,10 +116,38 @@ def test_an_ignored_form_is_said_in_words() -> None:
     def answer(body: dict[str, Any], number: int) -> str:
         return GOOD if '"properties"' in str(body["messages"]) else "Yes. The passage says so."
 
+    # Plain texts between them say nothing of the form.
+    plain = Request([{"role": "user", "content": "Write."}])
+    requests = [request for number in range(10) for request in (question(number), plain)]
     with serving(answer) as server:
-        replies = ask(server, 10, concurrency=1)
-    assert [reply.status for reply in replies] == ["ok"] * 10
-    assert len(server.requests) == 10 + 3, "three repairs, then the schema is in every prompt"
+        replies = ask(server, requests=requests, concurrency=1)
+    assert [reply.status for reply in replies] == ["ok"] * 20
+    assert len(server.requests) == 10 + 1 + 3, "three repairs, then the schema is in every prompt"
+    with serving(answer) as server:
+        ask_in_turn(server, 5)
+    assert len(server.requests) == 5 + 3, "nor do repairs that succeed"
+
+
+def test_replies_that_are_cut_say_nothing_of_the_form() -> None:
+    cut = Raw(says('{"reason": "r', "length"))
+    with serving(lambda body, number: cut if number <= 8 else GOOD) as server:
+        ask_in_turn(server, 5)
+    assert form(server.requests[-1].body) == "json_schema"
+
+
+def ask_in_turn(server: Any, count: int) -> None:
+    async def run() -> None:
+        async with make_client(server) as client:
+            for number in range(count):
+                await client.ask(question(number))
+
+    asyncio.run(run())
+
+
+def test_a_form_that_is_set_is_not_left() -> None:
+    with serving(lambda body, number: fails(400, "response_format?")) as server:
+        (reply,) = ask(server, replies="json_object")
+    assert (reply.status, len(server.requests)) == ("judge_error", 1)
 
 
 def test_a_single_reply_in_prose_keeps_the_schemas() -> None:
@@ -504,6 +531,9 @@ def test_headers_and_query_are_sent_and_no_key_where_none_is_named(
     assert request.path == "/v1/chat/completions?tier=low"
     assert request.headers["x-proxy-token"] == f"Bearer {KEY}"
     assert not {"authorization", "openai-organization"} & set(request.headers)
+    with serving() as server:
+        ask(server, headers={"Authorization": "Basic {TEST_KEY}"})
+    assert server.requests[0].headers["authorization"] == f"Basic {KEY}"
 
 
 def test_a_client_of_ones_own_is_asked_as_it_is() -> None:
@@ -515,7 +545,8 @@ def test_a_client_of_ones_own_is_asked_as_it_is() -> None:
         assert ask("http://unused.invalid/v1", openai_client=own)[0].status == "ok", (
             "on another loop"
         )
-    assert {request.headers["x-mine"] for request in server.requests} == {"1"}
+    sent = {(r.headers["x-mine"], r.headers["authorization"]) for r in server.requests}
+    assert sent == {("1", f"Bearer {KEY}")}
     with pytest.raises(BenchError, match="AsyncOpenAI"):
         make_client("http://unused.invalid/v1", openai_client=openai.OpenAI(api_key="x"))
 

@@ -198,14 +198,14 @@ TEXT = "aaaa bbbb cccc dddd eeee ffff gggg hhhh"  # words of four letters, at 0,
 
 
 def measure_pieces(
-    pieces: list[tuple[str, int, int]],
+    pieces: list[tuple[str, float, float]],
     labels: pd.DataFrame,
     enough: float = 0.5,
     metrics: tuple[str, ...] = ("recall@1", "recall", "mrr", "precision@2", "ndcg"),
 ) -> list[float]:
     """pieces: passage, first word, last word (not included), in rank order."""
     rows = [
-        ("s", "q", rank, passage, 5 * first, 5 * last - 1)
+        ("s", "q", rank, passage, int(5 * first), int(5 * last) - 1)
         for rank, (passage, first, last) in enumerate(pieces, 1)
     ]
     columns = ["system", "question_id", "rank", "passage_id", "start", "end"]
@@ -215,13 +215,13 @@ def measure_pieces(
     return [float(column[0]) for column in values.values()]
 
 
-def label_pieces(*labels: tuple[str, float, tuple[tuple[int, int], ...]]) -> pd.DataFrame:
+def label_pieces(*labels: tuple[str, float]) -> pd.DataFrame:
     rows = [("q", *label) for label in labels]
-    return pd.DataFrame(rows, columns=["question_id", "passage_id", "grade", "spans"])
+    return pd.DataFrame(rows, columns=["question_id", "passage_id", "grade"])
 
 
 def test_a_piece_counts_by_what_it_newly_shows_and_a_passage_once() -> None:
-    labels = label_pieces(("one", 1.0, ()))
+    labels = label_pieces(("one", 1.0))
     pieces = [("one", 0, 2), ("two", 0, 8), ("one", 1, 4), ("one", 0, 2), ("one", 4, 8)]
     # a quarter, nothing, another quarter, (the copy is dropped,) half
     expected = [0.25, 1.0, 1 / 3, 0.0, 0.25 + 0.25 / 2 + 0.5 / np.log2(5)]
@@ -232,29 +232,28 @@ def test_a_passage_is_found_once_whatever_is_shown_between() -> None:
     # all but one word, then nothing new, then that word
     pieces = [("one", 0, 7), ("one", 1, 3), ("one", 7, 8)]
     names = ("precision@3", "hit_rate@1")
-    assert measure_pieces(pieces, label_pieces(("one", 1.0, ())), metrics=names) == [1 / 3, 1.0]
+    assert measure_pieces(pieces, label_pieces(("one", 1.0)), metrics=names) == [1 / 3, 1.0]
 
 
 def test_a_passage_that_is_not_relevant_is_met_once() -> None:
-    labels = [("one", 1.0, ()), ("two", 1.0, ()), ("three", 0.0, ()), ("four", 0.0, ())]
+    labels = [("one", 1.0), ("two", 1.0), ("three", 0.0), ("four", 0.0)]
     pieces = [("three", 0, 4), ("three", 4, 8), ("one", 0, 8)]
     # one of two others stands above the first of two relevant ones
     assert measure_pieces(pieces, label_pieces(*labels), metrics=("bpref",)) == [0.25]
 
 
-def test_only_the_labelled_spans_of_a_passage_count() -> None:
-    # labelled: `bbbb cccc` and, overlapping, `cccc dd`: 10 letters, 8 in the first three words
-    labels = label_pieces(("one", 1.0, ((5, 14), (10, 17))))
-    pieces = [("one", 4, 8), ("one", 0, 3), ("one", 3, 4)]
-    assert measure_pieces(pieces, labels)[:3] == pytest.approx([0.0, 1.0, 0.5])
-    assert measure_pieces(pieces[1:2], labels, 0.9, ("hit_rate@1",)) == [0.0]
-    assert measure_pieces(pieces[2:], labels, 0.0, ("hit_rate@1",)) == [1.0], "any of it will do"
-    assert measure_pieces(pieces[:1], labels, 0.0, ("hit_rate@1",)) == [0.0], "but some of it"
+def test_a_passage_is_found_from_a_share_of_its_text_on() -> None:
+    labels = label_pieces(("one", 1.0))
+    pieces = [("one", 0, 4), ("one", 4, 5)]
+    for enough, found in ((0.0, [1.0, 1.0]), (0.5, [1.0, 1.0]), (0.6, [0.0, 1.0])):
+        assert measure_pieces(pieces, labels, enough, ("hit_rate@1", "hit_rate@2")) == found
+    # white space alone shows nothing, even where any of it will do
+    assert measure_pieces([("one", 0.8, 1.2)], labels, 0.0, ("hit_rate@1",)) == [0.0]
 
 
 def test_labelled_passages_weigh_the_same_and_whole_ones_count_as_ever() -> None:
-    labels = label_pieces(("one", 3.0, ()), ("two", 1.0, ((0, 4),)), ("three", 0.0, ()))
-    pieces = [("one", 0, 4), ("two", 0, 1), ("three", 0, 8)]
+    labels = label_pieces(("one", 3.0), ("two", 1.0), ("three", 0.0))
+    pieces = [("one", 0, 4), ("two", 0, 8), ("three", 0, 8)]
     best = 3 + 1 / np.log2(3)
     expected = [0.25, 0.75, 1.0, 1.0, (1.5 + 1 / np.log2(3)) / best]
     assert measure_pieces(pieces, labels) == pytest.approx(expected)

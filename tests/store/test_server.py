@@ -135,18 +135,29 @@ def test_long_paths_and_blanks_are_no_obstacle(folder: Path) -> None:
     leave_users(deep)
 
 
-def test_a_socket_folder_of_somebody_else_is_refused(folder: Path) -> None:
-    from ragbench.store.server import socket_folder
+@pytest.mark.parametrize("what", ["open to all", "somebody else's", "a link"])
+def test_a_socket_folder_that_is_not_private_is_refused(folder: Path, what: str) -> None:
+    from ragbench.store.server import is_root, server_user, socket_folder
 
     deep = folder.parent / ("long" * 30) / "database"
     place = socket_folder(deep)
-    place.mkdir(mode=0o777)
-    place.chmod(0o777)
+    place.mkdir(mode=0o700)
+    if is_root():
+        os.chown(place, *server_user(deep))
+    if what == "open to all":
+        place.chmod(0o777)
+    elif what == "a link":
+        place.rename(folder.parent / "elsewhere")
+        place.symlink_to(folder.parent / "elsewhere")
+    elif not is_root():
+        pytest.skip("only root gives a folder away")
+    else:
+        os.chown(place, 0, 0)
     try:
         with pytest.raises(BenchError, match="is no private folder"):
             start_server(deep)
     finally:
-        place.rmdir()
+        place.unlink() if place.is_symlink() else place.rmdir()
         leave_users(deep)
 
 

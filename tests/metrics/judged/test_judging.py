@@ -333,6 +333,15 @@ def test_explanations_have_numbers_and_both_languages() -> None:
     assert [verdict.reason for verdict in score.verdicts] == ["because 1", "because 2", "because 3"]
 
 
+def test_a_shortcut_names_the_context_that_says_the_answer() -> None:
+    for answer, way in (("TEXT  two.", "equal"), ("two", "contained")):
+        score = measure("response_groundedness", answer=answer, contexts=("One.", "Text two."),
+                        judge=ScriptedJudge())  # fmt: skip
+        assert score.facts["shortcut"] == way
+        words = "The answer stands in context 2: 1.000, and no judge was asked"
+        assert score.explain(load_language("en")) == words
+
+
 def test_metrics_are_called_on_plain_values() -> None:
     judge = ScriptedJudge(claims=claims("A"), entailment=verdicts(1))
     faithfulness = CATALOGUE["faithfulness"]
