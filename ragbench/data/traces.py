@@ -169,10 +169,8 @@ def _steps_of(row: Row) -> list[Row]:
 def _langfuse_steps(trace: Row) -> list[Row]:
     """Langfuse's trace is itself the first step of its observations."""
     steps = [{**trace, "traceId": trace["id"], "type": "TRACE", "startTime": "of the first"}]
-    for observation in trace["observations"]:
-        parent = observation.get("parentObservationId") or trace["id"]
-        steps.append({**observation, "traceId": trace["id"], "parentObservationId": parent})
-    return steps
+    below = {"traceId": trace["id"], "parentObservationId": trace["id"]}
+    return steps + [{**observation, **below} for observation in trace["observations"]]
 
 
 def _otlp_steps(resources: list[Row], scopes: str, records: str) -> list[Row]:

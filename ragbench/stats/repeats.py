@@ -34,15 +34,18 @@ def repeat_rates(
 
 
 def rates_by_question(passed: ArrayLike, k: int) -> Array:
-    """Return the four rates of every question: (questions, rates), in the order of `RATES`."""
+    """Return the four rates of every question: (questions, rates), in the order of `RATES`.
+
+    With too few tries both sides of the last three are 0: NaN.
+    """
     table = as_table(passed)
     n = (~np.isnan(table)).sum(axis=1)
     n_passed = np.nansum(table, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = n_passed / n
         # How many of all choices of k tries hold no success, and how many nothing else.
-        choices = np.where(n >= k, special.comb(n, k), np.nan)
+        choices = special.comb(n, k)
         at_least_one = 1 - special.comb(n - n_passed, k) / choices
         all_of_them = special.comb(n_passed, k) / choices
-        flips = np.where(n > 1, 2 * n_passed * (n - n_passed) / (n * (n - 1)), np.nan)
+        flips = 2 * n_passed * (n - n_passed) / (n * (n - 1))
     return np.column_stack([mean, at_least_one, all_of_them, flips])

@@ -199,9 +199,10 @@ def test_a_folder_of_documents_and_questions_that_bring_passages(tmp_path: Path)
     assert from_objects(["When?"], tmp_path / "docs").passages["text"].tolist() == [
         "It opens at 8."
     ]
-    carried = {"question": "When?", "contexts": [{"id": "c", "text": "At 8."}, {"id": "d"}]}
+    passage = {"id": "c", "text": "At 8.", "url": "u"}
+    carried = {"question": "When?", "contexts": [passage, {"id": "d"}]}
     dataset = from_objects([carried])
-    assert dataset.passages["passage_id"].tolist() == ["c"]
+    assert dataset.passages[["passage_id", "url"]].to_numpy().tolist() == [["c", "u"]]
     assert labels_of(dataset) == []
 
 

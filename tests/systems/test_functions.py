@@ -498,6 +498,14 @@ def test_a_system_that_only_retrieves_is_answered_for_by_a_stand_in(library: Dat
     assert system.stand_ins == ("generator extractive",)
 
 
+def test_who_gives_no_answer_from_passages_is_not_answered_for(library: Dataset) -> None:
+    def ask(question: str, contexts: list[str] | None = None) -> dict[str, Any]:
+        return {"answer": None, "contexts": contexts}
+
+    [reply] = open_one(ask, library).answer(["When?"], 1, [[Hit("lib", LIBRARY)]])
+    assert (reply.answer, reply.error) == (None, "")
+
+
 def test_a_system_that_answers_sometimes_is_left_alone(library: Dataset) -> None:
     def ask(question: str) -> dict[str, Any]:
         return {"answer": "Yes." if question == "q1" else None, "contexts": ["lib"]}

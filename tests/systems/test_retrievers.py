@@ -185,6 +185,7 @@ def test_rerankers_order_the_first_passages_again(library: Dataset, store: Store
     assert np.isnan(hits[2].similarity)
     assert "reranked: cosine of hashing" in systems["cosine"].describe()
     similarities = [hit.similarity for hit in systems["cosine"].retrieve(question, 3)[0].hits]
+    assert len(similarities) == 3
     assert similarities == sorted(similarities, reverse=True)
 
 
