@@ -177,7 +177,7 @@ def packed_columns(table: Table) -> list[str]:
 
 def _iter_rows(path: Path) -> Iterator[Row | LeftOut]:
     ending = ending_of(path)
-    if path.is_dir() or ending not in TABLE_ENDINGS:
+    if ending not in TABLE_ENDINGS:
         raise BenchError(f"is no file that ends with {', '.join(TABLE_ENDINGS)}; save it as one")
     if ending == ".parquet":
         return _parquet_rows(path)

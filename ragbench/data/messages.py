@@ -50,7 +50,7 @@ def content_of(message: Row) -> str | None:
     if isinstance(content, list):
         parts = [first_found(part, ("text", "content")) for part in content]
         content = "\n".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) and content.strip() else None
+    return content if isinstance(content, str) else None
 
 
 def read_turns(dialogue: Any) -> list[Turn]:

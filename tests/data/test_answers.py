@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -61,6 +62,16 @@ ROWS = {
         "a.csv",
         'input,output\nWhen?,"""8:00"""\nWhere?,Hall 2\n',
         Sample("1", "When?", '"8:00"'),
+    ),
+    "rows of empty cells and columns without a name": (
+        "a.csv",
+        ",question,\n,,\n0,When?,\n",
+        Sample("1", "When?"),
+    ),
+    "an answer that is JSON": (
+        "a.jsonl",
+        '{"question": "When?", "answer": "[8]"}',
+        Sample("1", "When?", "[8]"),
     ),
     "empty answer": ("a.csv", "question,answer\nWhen?,\n", Sample("1", "When?", "")),
     "groups of ids": (
@@ -312,6 +323,7 @@ REFUSED_JSON = {
     "deep": ('{"question": ' + "[" * 100_000, "nested too deeply"),
     "deep, on lines": ('{\n"question": ' + "[" * 100_000, "nested too deeply"),
     "numbers": ("[1, 2]", "holds no objects"),
+    "nothing under data": ('{"data": []}', "has the columns data, and none is known"),
     "two wrappers": ('{"data": [{"a": 1}], "rows": [{"a": 1}]}', "holds rows in data and in rows"),
     "an image": ('{"question": "q", "contexts": ["data:image/png;base64,AA"]}', "a passage is an image"),
     "ids of another length": ('{"question": "q", "contexts": ["a"], "context_ids": [1, 2]}', "1 passages have 2 ids"),
@@ -478,6 +490,16 @@ def test_limits_within_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(BenchError, match="two columns are called 'question'"):
         read_answers(path)
     path = tmp_path / "b.csv"
+    path.write_bytes(b"question\n" + b"w" * 990 + b"\n")
+    assert len(read_answers(path).samples) == 1
+    path.write_bytes(b"question\n" + b"w" * 991 + b"\n")
+    with pytest.raises(BenchError, match="has more than 1,000,000 rows or 1,000 bytes"):
+        read_answers(path)
+    path.write_bytes(b"question\n" + b"w\n" * 9)
+    for most, is_refused in ((9, False), (8, True)):
+        monkeypatch.setattr(files, "MAX_ROWS", most)
+        with pytest.raises(BenchError) if is_refused else nullcontext():
+            read_answers(path)
     path.write_bytes(b"question\n" + b"When?\n" * 9 + b"\xff\n")
     monkeypatch.setattr(files, "SAMPLE", 20)
     with pytest.raises(BenchError, match="is not UTF-8 throughout"):

@@ -147,6 +147,7 @@ def test_beir_takes_the_question_out_of_its_own_results(tmp_path: Path) -> None:
 
 DOCUMENTS = {
     "texts": ["At 8.", "Hall 2."],
+    "columns": {"text": ["At 8.", "Hall 2."]},
     "mapping": {"0": "At 8.", "1": "Hall 2."},
     "frame": pd.DataFrame({"text": ["At 8.", "Hall 2."]}),
     "passages": [Passage("At 8.", "0"), Passage("Hall 2.", "1", url="u")],
@@ -212,8 +213,11 @@ def test_what_a_folder_holds(tmp_path: Path) -> None:
     write(tmp_path / "one" / "other.jsonl", {"question": "Where?"})
     with pytest.raises(BenchError, match=r"holds mine.jsonl, other.jsonl; name one chunks.jsonl"):
         read_dataset(tmp_path / "one")
-    write(tmp_path / "two" / "chunks.jsonl", {"id": 1, "text": "a"}, {"id": 1, "text": "b"})
-    notes = read_dataset(tmp_path / "two").notes
+    titled = {"id": 1, "title": "T", "text": "a"}
+    write(tmp_path / "two" / "chunks.jsonl", titled, {"id": 1, "text": "b"})
+    dataset = read_dataset(tmp_path / "two")
+    assert dataset.passages[["title", "text"]].to_numpy().tolist() == [["T", "a"]]
+    notes = dataset.notes
     assert notes == (
         "1 rows left out, the first row 2: the passage '1' has two texts; give each its own id",
     )
@@ -224,6 +228,9 @@ def test_what_a_folder_holds(tmp_path: Path) -> None:
 
 def test_questions_alone_and_as_objects() -> None:
     assert from_objects(["When?", "Where?"]).questions["text"].tolist() == ["When?", "Where?"]
+    # Without passages nobody knows which labels name none.
+    assert from_objects([{"question": "When?", "relevant": "a"}]).notes == ()
+    assert from_objects(None, ["Там зал."]).language == "ru"
     question = Question("q", "Где?", ("Там.",), {"0": 2.0}, cluster="c", answerable=False)
     dataset = from_objects([question], ["Там зал."])
     row = dataset.questions.iloc[0]
@@ -235,6 +242,14 @@ def test_questions_alone_and_as_objects() -> None:
 def test_objects_that_say_nothing_are_refused(documents: Any) -> None:
     with pytest.raises(BenchError, match=r"no row|no rows"):
         from_objects([{"question": ""}], documents)
+
+
+def test_a_set_is_written_in_place_of_its_older_files_alone(tmp_path: Path) -> None:
+    write(tmp_path / "notes.en.jsonl", {"note": "mine"})
+    for question in ("When?", "Where?"):
+        write_dataset(from_objects([question]), tmp_path)
+    assert read_dataset(tmp_path).questions["text"].tolist() == ["Where?"]
+    assert (tmp_path / "notes.en.jsonl").exists()
 
 
 def test_a_write_that_fails_leaves_what_was_there(

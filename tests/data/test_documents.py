@@ -47,6 +47,9 @@ def folder(tmp_path: Path) -> Path:
         types = "http://schemas.openxmlformats.org/package/2006/content-types"
         archive.writestr("[Content_Types].xml", f'<Types xmlns="{types}"/>')
     (tmp_path / ".hidden.md").write_text("Hidden.")
+    (tmp_path / "link.md").symlink_to("dorm.md")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "readme.md").write_text("Somebody else's.")
     return tmp_path
 
 

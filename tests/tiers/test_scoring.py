@@ -370,10 +370,14 @@ def test_metrics_are_correlated_by_the_order_they_put_answers_in() -> None:
 
 
 def test_a_panel_of_two_is_their_mean() -> None:
+    def length(answer: str) -> float:
+        """Letters, which no judge counts."""
+        return float(len(answer))
+
     panel = [Scripted(5, "kind"), Scripted(2, "stern")]
-    result = rb.score(ROWS[:2], metrics="e2e_score", judge=panel, **FEW)
+    result = rb.score(ROWS[:2], metrics=["e2e_score", length], judge=panel, **FEW)
     assert means(result)["answers", "e2e_score"] == 3.5
-    assert len(result.frames.judgements) == 4
+    assert result.frames.judgements["metric"].tolist() == ["e2e_score"] * 4
     assert "Each judge by itself" in page_text(result)
 
 
