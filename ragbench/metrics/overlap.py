@@ -7,12 +7,15 @@ missing); those of a corpus give one number for all answers together.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ragbench.core.metric import metric, pair_texts
@@ -189,25 +192,15 @@ def encode_words(texts: Texts, stem: bool) -> tuple[list[str], NDArray[np.int64]
 
     Returns the texts in numbers, and how many words each has.
     """
-    numbers: dict[str, str] = {}
-    encoded_pieces: dict[str, list[str]] = {}
+    numbers: dict[str, int] = {}
 
-    def encode(piece: str) -> list[str]:
+    @cache  # what stands between two blanks occurs again and again, and is cut once
+    def encode(piece: str) -> str:
         found = [stem_word(word) for word in runs(piece)] if stem else runs(piece)
-        return [numbers.setdefault(word, str(len(numbers))) for word in found]
+        return "".join(f" {numbers.setdefault(word, len(numbers))}" for word in found)
 
-    encoded, lengths = [], []
-    for text in texts:
-        numbers_of_text: list[str] = []
-        # What stands between two blanks occurs again and again, and is cut once.
-        for piece in text.split():
-            known = encoded_pieces.get(piece)
-            if known is None:
-                known = encoded_pieces[piece] = encode(piece)
-            numbers_of_text += known
-        encoded.append(" ".join(numbers_of_text))
-        lengths.append(len(numbers_of_text))
-    return encoded, np.array(lengths, dtype=np.int64)
+    encoded = ["".join(map(encode, text.split())) for text in texts]
+    return encoded, np.array([text.count(" ") for text in encoded], dtype=np.int64)
 
 
 def score_rouge(references: Sequence[str], answers: Sequence[str]) -> list[dict[str, Any]]:
@@ -283,9 +276,8 @@ def count_bleu(
     cut = [bleu_words(text, tokenize, lowercase) for text in texts]
     sizes = np.array([len(words) for words in cut], dtype=np.int64)
     lengths = sizes.reshape(n_streams, n_rows)
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(word, len(numbers)) for words in cut for word in words]
-    codes = np.array(flat, dtype=np.int64)
+    numbers: dict[str, int] = defaultdict(itertools.count().__next__)
+    codes = np.array([numbers[word] for words in cut for word in words], dtype=np.int64)
     text = np.repeat(np.arange(len(texts)), sizes)
 
     shared, in_answer = [], []
@@ -295,7 +287,7 @@ def count_bleu(
     for order in range(1, ORDERS + 1):
         n_starts = len(codes[order - 1 :])
         pairs = run[:n_starts] * len(numbers) + codes[order - 1 :]
-        distinct, run = np.unique(pairs, return_inverse=True)
+        run, distinct = pd.factorize(pairs)
         # A run that goes on into the next text is none.
         is_whole = text[:n_starts] == text[order - 1 :]
         row = np.zeros(len(distinct), dtype=np.int64)
@@ -332,12 +324,10 @@ def bleu_words(text: str, tokenize: Tokenizer, lowercase: bool) -> list[str]:
         text = text.lower()
     if tokenize != "13a":
         return bleu_scorer(tokenize).tokenizer(text).split()
-    found = []
     # The rules of 13a look at neighbouring characters, and at a hyphen before a new line: what
     # stands between two blanks gives the same words by itself, and is remembered.
-    for piece in text.rstrip().replace("-\n", "").split():
-        found += cut_piece(piece)
-    return found
+    pieces = text.rstrip().replace("-\n", "").split()
+    return list(itertools.chain.from_iterable(map(cut_piece, pieces)))
 
 
 @lru_cache(maxsize=2**18)
