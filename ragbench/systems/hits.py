@@ -188,7 +188,6 @@ def read_document(item: Any, known: KnownPassages) -> Hit:
     else:
         node = getattr(item, "node", item)
         about = first_attribute(node, ABOUT)
-        about = about if isinstance(about, Mapping) else {}
         parts = {
             "text": first_attribute(node, TEXTS),
             "score": getattr(item, "score", None),

@@ -42,7 +42,6 @@ def open_systems(
     dataset: Dataset,
     store: Store | None = None,
     *,
-    generator: str = "",
     journal: Any = None,
     spending: Any = None,
 ) -> dict[str, System]:
@@ -50,14 +49,13 @@ def open_systems(
 
     systems: names (a list, or a text with commas), {name: name, function, object or results}, or a
     list of these; nothing: those of ragbench.toml, else bm25, dense and hybrid. store: of vectors.
-    generator: the NAME of [generators.NAME] that answers where a system's table names none.
     journal, spending: of models that answer, see `ragbench.llm.Client`. Raises BenchError for what
     is no system.
     """
     workshop = Workshop(settings, dataset, store or Store(settings.database), journal, spending)
     opened: dict[str, System] = {}
     for name, given in name_systems(systems, settings).items():
-        opened[name] = workshop.open(name, given, generator)
+        opened[name] = workshop.open(name, given)
     return opened
 
 
@@ -100,13 +98,12 @@ class Workshop:
         self.known = KnownPassages(dataset)
         self._made: dict[tuple[str, str], Any] = {}
 
-    def open(self, name: str, given: Any, generator: str) -> System:
+    def open(self, name: str, given: Any) -> System:
         """Open one system."""
-        description = ""
+        generator = description = ""
         if isinstance(given, str) and given in self.settings.systems:
             table = self.settings.systems[given]
-            generator = table.generator or generator
-            description = table.description
+            generator, description = table.generator, table.description
             system = self.open_table(name, table)
         elif isinstance(given, Path | list) or hasattr(given, "columns"):
             system = ResultsSystem(name, given, self.dataset, self.known)

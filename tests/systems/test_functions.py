@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pydantic import BaseModel
+from sqlalchemy.exc import OperationalError
 
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
@@ -166,13 +167,14 @@ def test_everything_else_is_an_error_of_that_question(
 
 def test_unknown_passages_keep_their_id_and_text(library: Dataset) -> None:
     passages = [Passage(None, "page", url="https://x/page"), Passage("Of nobody, too.")]
-    returned = ["zzz", "A text of nobody.", *passages]
-    retrieval = retrieve(lambda question: returned, library, k=4)
+    returned = ["zzz", "A text of nobody.", *passages, {"id": "file", "source": 3}]
+    retrieval = retrieve(lambda question: returned, library, k=5)
     assert [(hit.id, hit.text, hit.url) for hit in retrieval.hits] == [
         ("zzz", "zzz", ""),
         ("", "A text of nobody.", ""),
         ("page", "", "https://x/page"),
         ("", "Of nobody, too.", ""),
+        ("file", "", ""),
     ]
     # An id of the data set may have blanks.
     named = from_objects(["When?"], {"my page": "It opens at 8."})
@@ -452,7 +454,12 @@ def test_an_error_is_an_entry_and_never_a_miss(library: Dataset) -> None:
         open_one(search, library).retrieve(["q2"], 3)
 
 
-@pytest.mark.parametrize("error", [ConnectError("reset"), TimeoutError(), ConnectionResetError()])
+GONE = OperationalError("SELECT 1", {}, Exception("the server closed the connection"))
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectError("reset"), TimeoutError(), ConnectionResetError(), GONE]
+)
 def test_a_connection_is_tried_once_more(error: Exception, library: Dataset) -> None:
     search, calls = fails(1, error)
     assert open_one(search, library).retrieve(["q1", "q2"], 3)[1].error == ""

@@ -96,6 +96,9 @@ def test_a_service_retrieves_and_answers(server: Server, library: Dataset) -> No
     assert retrieval.hits[0].text.startswith("The library opens")
     assert retrieval.latency_ms > 0
     assert json.loads(server.requests[0]["body"]) == {"question": 'Say "hi" {k}\n', "k": 7}
+    headers = server.requests[0]["headers"]
+    assert headers["Content-Type"] == "application/json"
+    assert headers["Accept-Encoding"] == "identity"
     [reply] = system.answer(["When?"], 3)
     assert (reply.answer, [hit.id for hit in reply.hits]) == ("At 8:00.", ["lib"])
     assert system.describe() == f"POST {server.url}/ask"
@@ -120,6 +123,7 @@ def test_address_body_and_headers_are_filled(
     path, _, query = request["path"].partition("?")
     assert (path, parse_qs(query)) == ("/ask/2", {"q": ["Где? &"]})
     assert request["headers"]["Authorization"] == "Bearer a-secret-key"
+    assert "Content-Type" not in request["headers"]
 
 
 def test_a_body_may_hand_over_contexts(server: Server, library: Dataset) -> None:
