@@ -16,7 +16,7 @@ from ragbench.core.metric import run_async
 from ragbench.core.progress import bar, progress
 from ragbench.core.settings import GeneratorTable, Settings
 from ragbench.core.types import Hit, Reply
-from ragbench.llm import Client, Plan, Request
+from ragbench.llm import Client, Plan, Request, Spending
 from ragbench.llm.endpoints import resolve
 from ragbench.metrics.sentences import split_sentences
 from ragbench.metrics.texts import FUNCTION_WORDS, stem, words
@@ -144,7 +144,7 @@ class ModelGenerator:
         settings: Settings,
         language: str,
         journal: Any,
-        spending: Any,
+        spending: Spending | None,
     ) -> None:
         self._name = f"generators.{name}"
         self._model = resolve(self._name, table, settings.providers)

@@ -12,6 +12,7 @@ from ragbench.core.errors import BenchError, look_up
 from ragbench.core.settings import GeneratorTable, RetrieverTable, Settings, SystemTable
 from ragbench.core.types import Dataset, System
 from ragbench.embed import TextEmbedder, open_embedder
+from ragbench.llm import Spending
 from ragbench.store import Store
 from ragbench.store.own import open_database
 from ragbench.systems.asked import Answering, AskedSystem
@@ -43,15 +44,16 @@ def open_systems(
     store: Store | None = None,
     *,
     journal: Any = None,
-    spending: Any = None,
+    spending: Spending | None = None,
 ) -> dict[str, System]:
     """Open the systems under test, by their names.
 
     systems: names (a list, or a text with commas), {name: name, function, object or results}, or a
     list of these; nothing: those of ragbench.toml, else bm25, dense and hybrid. store: of vectors.
-    journal, spending: of models that answer, see `ragbench.llm.Client`. Raises BenchError for what
-    is no system.
+    journal: of models that answer, see `ragbench.llm.Client`. spending: of a run; None: a new one.
+    Raises BenchError for what is no system.
     """
+    spending = spending or Spending(settings.budget)
     workshop = Workshop(settings, dataset, store or Store(settings.database), journal, spending)
     opened: dict[str, System] = {}
     for name, given in name_systems(systems, settings).items():
@@ -88,7 +90,7 @@ class Workshop:
     """Makes systems over one data set; what several of them share is made once."""
 
     def __init__(
-        self, settings: Settings, dataset: Dataset, store: Store, journal: Any, spending: Any
+        self, settings: Settings, dataset: Dataset, store: Store, journal: Any, spending: Spending
     ) -> None:
         self.settings = settings
         self.dataset = dataset
@@ -180,7 +182,13 @@ class Workshop:
         """Return the judge of a name, for a reranker."""
         from ragbench.judge import open_judge
 
-        return open_judge(name, self.settings, language=self.dataset.language, journal=self.journal)
+        return open_judge(
+            name,
+            self.settings,
+            self.dataset.language,
+            journal=self.journal,
+            spending=self.spending,
+        )
 
     def generator(self, name: str) -> Generator:
         """Return the generator of a name, made once; without one the extractive stand-in."""

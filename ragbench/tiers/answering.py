@@ -79,12 +79,14 @@ def open_services(
     embedder: Any = None,
     corpus: Sequence[str] = (),
     store: Any = None,
+    spending: Any = None,
     planning: bool = False,
 ) -> Services:
     """Open the judge and the embedder that the metrics need.
 
     judge, embedder: objects or names in place of those of the request and the settings.
-    corpus: texts that an offline embedder is fitted on. planning: nobody is asked.
+    corpus: texts that an offline embedder is fitted on. spending: what the judge shares with other
+    models; None: nothing. planning: nobody is asked.
     """
     stand_ins = []
     uses = {service for metric in metrics for service in metric.uses}
@@ -97,7 +99,9 @@ def open_services(
         rules["quorum"] = request.quorum
         changed = {name: value for name, value in rules.items() if value}
         settings_of_panel = settings.model_copy(update=changed)
-        opened_judge = open_judge(named, settings_of_panel, language.code, planning=planning)
+        opened_judge = open_judge(
+            named, settings_of_panel, language.code, spending=spending, planning=planning
+        )
         if getattr(opened_judge, "is_stand_in", False):
             stand_ins.append(f"judge {opened_judge.name}")
     opened_embedder = None

@@ -26,6 +26,7 @@ from ragbench.core.types import Dataset, Retrieval, System
 from ragbench.stats import Confidence
 
 if TYPE_CHECKING:
+    from ragbench.llm import Spending
     from ragbench.store import Store
 
 COMMA = re.compile(r",(?![^(]*\))")  # one within brackets belongs to a metric's options
@@ -168,7 +169,10 @@ class About:
 
 @dataclass(frozen=True)
 class Workbench:
-    """All that a tier measures with, open. request: completed, nothing in it is empty any more."""
+    """All that a tier measures with, open. request: completed, nothing in it is empty any more.
+
+    spending: what all models of the tier may spend together.
+    """
 
     request: Any
     settings: Settings
@@ -176,6 +180,7 @@ class Workbench:
     systems: Mapping[str, System]
     store: Store
     language: Language
+    spending: Spending
 
     def about(
         self, stand_ins: Sequence[str] = (), notes: Sequence[str] = (), *, has_answers: bool = True
@@ -216,6 +221,7 @@ def open_workbench(
     questions, documents: lists, dicts or frames in place of a data set; dataset: one that is read
     already. Raises BenchError for what cannot be opened, and for a baseline that is no system.
     """
+    from ragbench.llm import Spending
     from ragbench.store import Store
     from ragbench.systems import open_systems
 
@@ -224,12 +230,13 @@ def open_workbench(
     if dataset is None:
         dataset = open_dataset(request, settings, language, questions, documents)
     opened: dict[str, Any] = {}
+    spending = Spending(settings.budget)
     with Store(settings.database) as store:
         try:
             complete: dict[str, Any] = {"dataset": dataset.name, "language": language}
             if needs_systems and isinstance(request, SystemOptions):
                 chosen = systems or request.systems or None
-                opened = open_systems(chosen, settings, dataset, store)
+                opened = open_systems(chosen, settings, dataset, store, spending=spending)
                 names = tuple(opened)
                 baseline = choose_baseline(request.baseline, settings.baseline, names)
                 complete |= {"systems": names, "baseline": baseline}
@@ -242,6 +249,7 @@ def open_workbench(
                 opened,
                 store,
                 load_language(language),
+                spending,
             )
         finally:
             for system in opened.values():

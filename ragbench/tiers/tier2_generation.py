@@ -104,6 +104,7 @@ def measure(
         embedder=embedder,
         corpus=dataset.passages["text"].tolist(),
         store=bench.store,
+        spending=bench.spending,
     )
     ideal = ideal_contexts(dataset, questions)
     given = ideal if request.context == "ideal" else [Retrieval((), 0.0) for _ in ideal]

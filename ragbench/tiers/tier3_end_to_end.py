@@ -137,6 +137,7 @@ def measure(
         embedder=embedder,
         corpus=dataset.passages["text"].tolist(),
         store=bench.store,
+        spending=bench.spending,
     )
     retrieved, contexts = retrieve(request, bench, systems)
     answers = answer(request, systems, questions, contexts)

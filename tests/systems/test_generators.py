@@ -14,6 +14,7 @@ from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
 from ragbench.core.types import Dataset, Hit
 from ragbench.data import from_objects
+from ragbench.llm import BudgetSpentError
 from ragbench.systems import open_systems
 from tests.systems.test_services import Server, server
 
@@ -143,6 +144,16 @@ def test_a_model_that_gives_no_answer_is_an_error_of_its_question(
         given = system.answer(["library"], 1)[0]
         assert (given.answer, [hit.id for hit in given.hits]) == (answer, ["lib"])
         assert error in given.error
+
+
+def test_a_budget_holds_for_models_that_answer(server: Server, library: Dataset) -> None:
+    server.replies = {"": [completion("Yes.")]}
+    settings = Settings.model_validate({**model_tables(server), "budget": {"calls": 1}})
+    system = open_systems("mine", settings, library, journal=":memory:")["mine"]
+    assert system.answer(["library"], 1)[0].answer == "Yes."
+    with pytest.raises(BudgetSpentError):
+        system.answer(["parking"], 1)
+    assert len(server.requests) == 1
 
 
 def test_times_are_in_milliseconds(

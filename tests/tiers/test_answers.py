@@ -12,7 +12,10 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError, NotEnoughError
+from ragbench.core.trust import trust
+from ragbench.llm import BudgetSpentError
 from ragbench.views import comparison
+from tests.llm.chat_server import GOOD, serving
 from tests.tiers.answered import (
     BY_WORDS,
     PASSAGES,
@@ -224,6 +227,20 @@ def test_a_dead_judge_leaves_the_metrics_of_words() -> None:
     words = result.comparisons.set_index("metric")["word"]
     assert words["answer_correctness_rating"] == "cannot be told"
     assert "no route to host" in page_text(result)
+
+
+def test_who_writes_and_who_judges_share_one_budget(empty_folder: Path) -> None:
+    with serving(lambda body, number: GOOD) as server:
+        model = f'base_url = "{server.url}"\nmodel = "m"\n'
+        (empty_folder / "ragbench.toml").write_text(
+            f'[budget]\ncalls = 3\n[judges.far]\n{model}[generators.far]\nkind = "openai"\n{model}'
+            '[systems.mine]\nretriever = "bm25"\ngenerator = "far"\n'
+        )
+        trust(empty_folder)
+        metrics = "answer_correctness_rating"
+        with pytest.raises(BudgetSpentError):
+            rb.tier2("mine", QUESTIONS[:2], PASSAGES, judge="far", metrics=metrics, **FEW)
+        assert len(server.requests) == 3
 
 
 SYSTEMS = {"good": good, **{f"wrong {n}": wrong_below(n) for n in (20, 12, 2)}}
