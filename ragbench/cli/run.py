@@ -189,9 +189,9 @@ def with_data(
     systems = split_list(values.get("systems", "")) or list(settings.systems)
     has = {
         # The log of a database may be empty.
-        **{name: len(frame) > 0 for name, frame in dataset.extras.items()},
+        **{name: not frame.empty for name, frame in dataset.extras.items()},
         "answers": bool(values.get("answers")),
-        "labels": len(dataset.labels) > 0,
+        "labels": not dataset.labels.empty,
         "references": (dataset.questions["reference"] != "").any(),
         WRITERS: not systems or any(takes_passages(name, settings) for name in systems),
     }
@@ -224,11 +224,10 @@ def check_name(what: str, name: str, known: Collection[str]) -> None:
 
 def shipped_notebooks() -> Path:
     """Return the notebooks that come with the package: for projects that have none of their own."""
-    folder = Path(__file__).parents[1] / "shipped" / "notebooks"
-    beside = Path(__file__).parents[2] / "notebooks"
-    for place in (folder, beside):
-        if place.is_dir():
-            return place
+    package = ANNEXES.parent
+    for folder in (package / "shipped" / "notebooks", package.parent / "notebooks"):
+        if folder.is_dir():
+            return folder
     raise BenchError("there are no notebooks; notebooks_folder in ragbench.toml names a folder")
 
 

@@ -16,6 +16,7 @@ from ragbench.cli.main import run
 from ragbench.core.language import load_language
 from ragbench.data import read_dataset
 from ragbench.report.run import PageRun, Run
+from ragbench.store import Store
 from tests.cli.conftest import FILES, typed
 
 Write = Callable[..., None]
@@ -195,8 +196,9 @@ class OddService(BaseHTTPRequestHandler):
     """Answers in a form of its own."""
 
     def do_POST(self) -> None:
-        reply = {"result": {"reply": "At 8.", "found": [{"id": "a", "text": "It opens at 8."}]}}
-        body = json.dumps(reply).encode()
+        found = [{"id": "a", "text": "It opens at 8." + " " * 200}]
+        reply = {"result": {"reply": "At 8.", "found": found}}
+        body = json.dumps({"n": 1} if self.path == "/none" else reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -223,6 +225,12 @@ def test_doctor_says_what_is_there_and_what_to_write(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("RAGBENCH_DATABASE_URL", database_url)
+    with Store(url=database_url) as store, store.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE shelf (id integer PRIMARY KEY, body text, v vector(2));"
+            "INSERT INTO shelf SELECT n, 'Text ' || n, '[1, 2]' FROM generate_series(1, 201) AS n"
+        )
+    shelf = 'url_variable = "RAGBENCH_DATABASE_URL"\npassages = "shelf"\ntext = "body"\nurl = ""\n'
     settings = (
         'embedder = "hashing"\n[judges.mini]\nprovider = "openai"\nmodel = "m"\n'
         'key_variable = "NO_SUCH_KEY"\n[databases.own]\nurl_variable = "RAGBENCH_DATABASE_URL"\n'
@@ -230,8 +238,14 @@ def test_doctor_says_what_is_there_and_what_to_write(
         f'retriever = "bm25"\n[systems.known]\nurl = "{service}"\nanswer = "result.reply"\n'
         '[judges.own]\ncallable = "own_judge:reply"\n[embedders.far]\nkind = "openai"\n'
         f'{NOWHERE}[generators.writer]\nkind = "openai"\n{NOWHERE}'
+        '[judges.through]\nclient = "own_judge:client"\nmodel = "m"\n'
+        f'[databases.near]\n{shelf}vector = "v"\n[databases.plain]\n{shelf}'
+        f'[systems.listing]\nurl = "{service}"\npassages = "result.found[].text"\n'
+        f'[systems.ids]\nurl = "{service}"\nids = "result.found[].id"\n'
+        f'[systems.none]\nurl = "{service.replace("/ask", "/none")}"\n'
     )
-    reply = "def reply(prompt):\n    return {'reason': 'r', 'rating': 5, 'verdict': 'yes'}\n"
+    said = {"reason": "r", "rating": 5, "verdict": "yes"}
+    reply = f"client = 1\ndef reply(prompt):\n    return {said}\n"
     write(ragbench__toml=settings, own_judge__py=reply)
     assert run(["doctor", "--online"]) == 3
     printed = capsys.readouterr().out
@@ -251,8 +265,18 @@ def test_doctor_says_what_is_there_and_what_to_write(
         "✗ online     embedders.far: no vectors: no connection",
         "✗ online     generators.writer",
         "✓ online     known replies: {'result'",
+        "✓ online     listing replies: ",
+        "✓ online     ids replies: ",
+        "✗ online     none: no answer and no passages in {'n': 1}",
+        "✓ model      judges.through: own_judge:client",
+        "✓ own tables near: read a trial of 200 passages, 0 questions",
+        "✓ own tables near: no index of cosine distance",
+        "✓ own tables plain: read a trial of 200 passages, 0 questions",
     ):
         assert line in printed
+    assert printed.count("no index of cosine distance") == 1
+    # A reply is named by how it begins.
+    assert len(printed.partition("known replies: ")[2].partition("\n")[0]) == 200
     write(ragbench__toml="")
     assert run(["doctor"]) == 0
     assert "the lexical one stands in" in capsys.readouterr().out
@@ -390,7 +414,7 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert "2.0 s  one" in told
     assert told.count(" s  one") == 1
     assert "1 of 1 pages in" in told
-    assert "tier2_generation" in ran["names"]
+    assert {"tier2_generation", "tier_ux", "real_users"} & set(ran["names"]) == {"tier2_generation"}
     assert typed("run tier_ux -d own") == 0
     status = "failed"
     assert typed("run tier_ux -d own") == 4
@@ -419,6 +443,10 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
         assert typed(f"run -d own --out {name}") == 4
         assert ("tier2_generation" in ran["names"]) == (name != "asked")
         assert ("no systems that take passages" in capsys.readouterr().err) == (name == "asked")
+    write("history.csv")
+    assert typed("load history history.csv --name own") == 0
+    assert typed("run -d own --out logged") == 4
+    assert {"tier_ux", "real_users"} <= set(ran["names"])
     write(**{"notebooks/dataset.ipynb": "{}"})
     assert typed("run -d own --out ours") == 4
     assert ran["names"] == ["dataset"]

@@ -250,6 +250,9 @@ def test_compare_refuses_in_a_sentence(
 ) -> None:
     assert run(["compare", *runs]) == 3
     assert said in capsys.readouterr().err
+    (reports / "reports/20261108/frames/rag_metrics/scores.parquet").unlink()
+    assert run(["compare", "20261101", "20261108"]) == 3
+    assert "20261108 keeps no scores" in capsys.readouterr().err
 
 
 GATES = """

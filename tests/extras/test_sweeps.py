@@ -79,17 +79,17 @@ def test_a_configuration_that_always_fails_is_named_and_200_are_a_table(
 ) -> None:
     settings = office / "ragbench.toml"
     before = settings.read_text()
-    (office / "own.py").write_text(
+    (office / "swept_systems.py").write_text(
         "def fails(question, k):\n    raise OSError('no route')\n"
         "from tests.extras.test_testsets import retrieve_by_word, retrieve_first\n"
     )
-    names = ["own:fails", "own:retrieve_first", "own:retrieve_by_word"]
+    names = [f"swept_systems:{name}" for name in ("fails", "retrieve_first", "retrieve_by_word")]
     settings.write_text(f"{before}[sweeps.code]\ncallable = {json.dumps(names)}\n")
     assert run(["sweep", "code", "--language", "ru"]) == 0
     printed = capsys.readouterr().out
-    assert "callable=own:fails: " in printed
+    assert "callable=swept_systems:fails: " in printed
     assert "no route" in printed
-    assert "callable=own:retrieve_by_word: 0," in printed.replace("</b>", "")
+    assert "callable=swept_systems:retrieve_by_word: 0," in printed.replace("</b>", "")
     for count, code in ((200, 0), (201, 3)):
         many = json.dumps([f"r{n}" for n in range(count)])
         settings.write_text(f"{before}\n[sweeps.many]\nretriever = {many}\n")

@@ -166,6 +166,7 @@ def test_short_passages_have_no_drafts(office: Path, capsys: pytest.CaptureFixtu
     passages = [{"id": text[0], "text": text} for text in texts]
     (folder / "chunks.en.jsonl").write_text("\n".join(map(json.dumps, passages)))
     (folder / "questions.en.jsonl").write_text('{"id": "q", "text": "b?", "relevant": [["z"]]}')
+    (folder / "notes.md").write_text("Of mine.")
     assert run(["draft", "short", "--questions", "9"]) == 0
     assert "1 questions more, 2 in all" in capsys.readouterr().out
     label = rows_of(folder / "labels.en.jsonl")[-1]

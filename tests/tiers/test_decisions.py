@@ -39,6 +39,9 @@ def test_the_measures_are_those_of_the_four_counts() -> None:
     assert counts.loc["by_word", ["tp", "fp", "fn", "tn"]].tolist() == [9, 4, 3, 8]
     assert counts.loc["show-all", ["tp", "fp", "fn", "tn"]].tolist() == [12, 12, 0, 0]
     value = values(result)
+    listed = next(part for part in result.parts if part.title == "Every decision").html
+    for count, cell in ((9, "shown rightly"), (4, "shown wrongly"), (3, "held back wrongly")):
+        assert listed.count(f"</b> {cell}") == count
     assert value["by_word", "accuracy"] == 17 / 24
     assert value["by_word", "decision_precision"] == 9 / 13
     assert value["by_word", "decision_recall"] == 9 / 12
@@ -64,6 +67,31 @@ def test_differences_are_those_of_the_measures_and_show_all_is_the_baseline() ->
     for metric, row in compared.iterrows():
         expected = value["by_word", metric] - value["show-all", metric]
         assert row["difference"] == pytest.approx(expected, abs=1e-12), metric
+
+
+def test_baseline_and_primary_measure_may_be_named() -> None:
+    options = {"baseline": "hide-all", "primary": "accuracy"}
+    result = rb.tier_judge_pipeline(by_word, ROWS, **options, **FEW)
+    assert result.systems == ["hide-all", "by_word", "show-all"]
+    assert result.request.metrics[0] == "accuracy"
+    assert len(set(result.request.metrics)) == len(result.request.metrics)
+    pairs = result.comparisons[["challenger", "baseline"]].drop_duplicates()
+    assert pairs.to_numpy().tolist() == [["by_word", "hide-all"]]
+    # Who hides all has no hits, whatever the answers are.
+    methods = result.estimates.set_index(["system", "metric"])["method"]
+    assert methods["hide-all", "f1_score"] == "construction"
+    assert methods["show-all", "f1_score"] != "construction"
+
+
+def test_reasons_are_kept_as_they_were_given() -> None:
+    judges = {
+        "says": by_word,
+        "tells": lambda *texts: {"decision": "yes", "reason": "so it is"},
+        "nods": lambda *texts: True,
+    }
+    result: Any = rb.tier_judge_pipeline(judges, ROWS[:2], **FEW)
+    said = result.frames.decisions.groupby("system", sort=False)["explanation"].first()
+    assert said[list(judges)].tolist() == ["Yes, it is.", "so it is", ""]
 
 
 def test_what_errors_cost_heads_the_page_where_they_cost_differently() -> None:
@@ -167,6 +195,7 @@ def test_decisions_of_a_file_are_read_by_their_first_word() -> None:
     result = rb.tier_judge_pipeline("log.json", ROWS, **FEW)
     counts = result.statement.counts.set_index("system").loc["log"]
     assert counts.tolist() == [9, 2, 1, 8, 2, 2]
+    assert ("log", "avg_latency_ms") not in values(result)
     Path("first.json").write_text(json.dumps(said[:1]), encoding="utf-8")
     counts = rb.tier_judge_pipeline("first.json", ROWS, **FEW).statement.counts
     assert counts.set_index("system").loc["first"].tolist() == [1, 0, 0, 0, 11, 12]

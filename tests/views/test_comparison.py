@@ -118,6 +118,7 @@ def test_method_counts_the_kinds_of_intervals() -> None:
     text = str(comparison.method(result))
     assert "Of 2 intervals: bootstrap (BCa) 1, Wilson's 1." in text
     assert "10,000 draws" in text
+    assert "Differences are paired by question." in text
 
 
 def test_provenance_names_systems_options_versions_and_data() -> None:
@@ -204,6 +205,8 @@ def test_other_metrics_and_silences_are_counted(monkeypatch: pytest.MonkeyPatch)
     assert comparison.forests(alone)[0].title == "hit_rate@1: a 0.200"
     assert "baseline" not in str(comparison.facts(alone))
     assert "independent groups" not in str(comparison.facts(alone))
+    assert "Differences are paired" not in str(comparison.method(alone))
+    assert comparison.all_numbers(alone).note == ""
     assert str(comparison.facts(alone)).endswith("commit –")
     monkeypatch.setattr(comparison, "git_commit", lambda: "0123456789")
     assert str(comparison.facts(alone)).endswith("commit 01234567")

@@ -193,6 +193,8 @@ def test_a_picture_has_colours_for_the_most_frequent_groups(
     assert list(deep.content.data[-1].z[:2]) == [2, 5]
     assert flat.title == "The texts in 2 dimensions"
     assert deep.content.layout.scene.xaxis.visible is False
+    both: Any = rb.tier0(from_objects(None, documents), {"a": lengths, "b": lengths}, **FEW)
+    assert part(both, "The texts in 2 dimensions: b")
     assert (flat.content.data[1].marker.size, deep.content.data[1].marker.size) == (7, 4)
 
 
@@ -269,7 +271,7 @@ def write_log(
     passages = [{"id": f"p{n}", "text": f"Passage {n}.", "url": f"/{n}"} for n in range(3)]
     history: list[dict[str, Any]] = [
         {"id": f"h{n}", "question": question.format(("big", "old")[n % 2])}
-        | {"url": f"/{n % n_pages}"}
+        | {"url": f"/{n % n_pages}" if n < 51 else None}
         | {"score": score, "user": "ann" if n < 2 else None, "asked_at": f"2026-0{n % 2 + 1}-01"}
         for n, score in enumerate(scores)
     ]
@@ -307,11 +309,13 @@ def test_people_are_told_by_month_word_and_page() -> None:
     assert part(silent, "Users' mean score") is None
     assert part(silent, "What people ask about") is None
 
-    write_log([5] * 51, "The {} ant bee cat dog elk fox", n_pages=51)
+    write_log([5] * 52, "The {} ant bee cat dog elk fox", n_pages=51)
     many: Any = rb.real_users({"v1": find_first}, dataset="log", **FEW)
     assert part(many, "Pages that were shown most").note == "50 of 51 pages."
     title = part(many, "What people ask about").title
     assert title == "What people ask about: ant, bee, cat, dog, elk"
+    said_of_pages = "1 have no page and 48 a page that the data set does not have; 3 are measured."
+    assert f"Of 52 logged questions {said_of_pages}" in str(many.page)
 
 
 def test_a_cache_by_thresholds_and_by_what_is_asked() -> None:
@@ -467,3 +471,7 @@ def test_judges_beside_people() -> None:
                                  **FEW)  # fmt: skip
     assert "No answer was rated by people." in str(part(unrated, "Agreement with people"))
     assert "with each other" not in str(unrated.parts[0])
+    # Where all people say the same, there is no agreement to tell.
+    even: Any = rb.tier_judge(Judge(), [{**row, "ann": 3, "ben": 3} for row in ROWS],
+                              columns=LABELS, **FEW)  # fmt: skip
+    assert str(even.parts[0]).startswith("mine: repeats itself at")
