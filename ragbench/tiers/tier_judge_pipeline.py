@@ -197,7 +197,7 @@ def open_decider(given: Any, bench: Workbench) -> Any:
 
     if is_file(given):
         return read_file(bench.settings.path(given))
-    if isinstance(given, str) and ":" in given and given not in bench.settings.judges:
+    if isinstance(given, str) and ":" in given:
         given = load_object(given, bench.settings.root)
     if callable(given) and not hasattr(given, "ask"):
         return given

@@ -249,6 +249,14 @@ def test_answers_without_a_question_are_paired_all_the_same() -> None:
     assert probes.loc["preference for the first place", ["value", "n"]].tolist() == [1.0, 8]
 
 
+def test_ratings_between_the_levels_agree_all_the_same() -> None:
+    rows = [{**row, "ann": row["ann"] - 0.5 if row["ann"] > 1 else 1} for row in ROWS]
+    result = rb.tier_judge(Judge(), rows, columns={"labels": "ann"}, modes="direct", **FEW)
+    assert result.systems == ["mine"]  # which has no modes
+    agreed = numbers(result, result.statement.agreement, "measure")
+    assert (agreed["mine", "accuracy"], agreed["mine", "bias"]) == (2 / 8, 6 * 0.5 / 8)
+
+
 def test_ranks_alone_are_compared_where_the_scales_differ() -> None:
     rows = [{**row, "ann": row["ann"] * 2} for row in ROWS]
     options = {"columns": {"labels": "ann"}, "people_scale": "1, 10", **FEW}

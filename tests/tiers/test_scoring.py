@@ -468,7 +468,8 @@ def test_the_project_decides_what_nobody_says(empty_folder: Path) -> None:
     assert rb.tier_judge(answers=rows, **metric, **FEW).systems == ["own"]
     assert rb.tier_judge("lexical", rows, **metric, **FEW).systems == ["lexical"]
     assert rb.ux([["When?", "Where?"]], **FEW).systems == ["own"]
-    assert rb.ux([["When?", "Where?"]], embedders="hashing", **FEW).systems == ["hashing"]
+    offline = rb.ux([["When?", "Where?"]], embedders="hashing", **FEW)
+    assert (offline.systems, offline.about.stand_ins) == (["hashing"], ("embedder hashing",))
 
 
 def test_objects_are_asked_here_though_a_cluster_is_named(empty_folder: Path) -> None:

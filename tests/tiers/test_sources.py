@@ -60,6 +60,7 @@ def values(result: Any, system: str) -> pd.Series:
 def test_use_is_counted_by_hand() -> None:
     result: Any = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
     value = values(result, "v1")
+    assert result.about.stand_ins == ()
     assert value["total_chunks"] == 10
     assert value["used_chunks"] == 9
     assert value["unused_chunks"] == 1
