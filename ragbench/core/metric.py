@@ -497,7 +497,7 @@ def run_async(work: Coroutine[Any, Any, Value]) -> Value:
             # Of tasks that ran together, one failed and the others were cancelled.
             raise group.exceptions[0] from None
 
-    with ThreadPoolExecutor(max_workers=1) as thread:
+    with ThreadPoolExecutor() as thread:
         result = thread.submit(asyncio.run, run())
         try:
             return result.result()

@@ -135,10 +135,5 @@ def is_alike(text: str, other: str, threshold: float) -> bool:
     """Whether 1 − edit distance / longer length of two texts reaches the threshold."""
     from rapidfuzz.distance import Levenshtein
 
-    longest = max(len(text), len(other))
-    # The threshold may be no binary fraction; what is compared are whole characters.
-    least = threshold * longest - 1e-9
-    # The distance is at least the difference in length, so that most pairs need no computing.
-    if not longest or min(len(text), len(other)) < least:
-        return False
-    return longest - Levenshtein.distance(text, other) >= least
+    # The threshold may be no binary fraction.
+    return bool(text) and Levenshtein.normalized_similarity(text, other) >= threshold - 1e-9

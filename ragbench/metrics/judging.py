@@ -248,7 +248,7 @@ class AskOnce:
     async def ask(self, prompt: Prompt[Shape], *, repeat: int = 0, **values: Texts) -> Shape:
         """See `Judge`."""
         whole = json.dumps(values, ensure_ascii=False, sort_keys=True).encode()
-        key = (prompt, repeat, hashlib.blake2b(whole, digest_size=16).digest())
+        key = (prompt, repeat, hashlib.sha256(whole).digest())
         reply = self._replies.get(key)
         if reply is None:
             asking = self.judge.ask(prompt, repeat=repeat, **values)

@@ -30,7 +30,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     ends = []
     start = 0
     for match in END.finditer(text):
-        if match["mark"] == "." and match.end() < len(text):
+        if match["mark"] == ".":
             # The full stop itself, without quotation marks and blanks behind it.
             stop = match.start("mark") + 1
             if NO_END.search(text, max(stop - LONGEST_ABBREVIATION, 0), stop):

@@ -33,7 +33,7 @@ MAJOR = 18  # the newer of the two that the wheel brings
 PORT = 5432  # names the socket's file; no port is opened
 LONGEST_SOCKET_PATH = 100  # bytes; macOS takes 103, Linux 107
 START_SECONDS = 60
-STOP_SECONDS = 10
+STOP_SECONDS = 10  # of a process, and to connect
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  where Linux keeps memory that processes share
 LEAST_SHARED_MEMORY = (
     2**30
@@ -140,7 +140,7 @@ def is_answering(url: str, folder: Path) -> bool:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         try:
-            psycopg.connect(url, connect_timeout=START_SECONDS // 6).close()
+            psycopg.connect(url, connect_timeout=STOP_SECONDS).close()
         except psycopg.OperationalError as error:
             if "too many clients" in str(error):
                 return True
@@ -221,7 +221,7 @@ def end_processes(folder: Path) -> None:
             is_postgres = process.name().startswith("postgres")
             if is_postgres and Path(process.cwd()) == folder / "data":
                 process.kill()
-                process.wait(timeout=10)
+                process.wait(timeout=STOP_SECONDS)
     for place in (folder / "data" / "postmaster.pid", lock_of_socket(folder)):
         place.unlink(missing_ok=True)
 
@@ -334,7 +334,7 @@ def socket_folder(folder: Path) -> Path:
     # Clients take a comma for the end of a host's name.
     if len(path) <= LONGEST_SOCKET_PATH and b"," not in path:
         return data
-    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(folder)).hexdigest()
     return Path("/tmp") / f"ragbench-{name}"  # noqa: S108  its owner is checked
 
 

@@ -313,7 +313,8 @@ def fill_search_table(
             f"CREATE TABLE {name} (position integer PRIMARY KEY, "
             f"vector vector({table.width}) NOT NULL)"
         )
-        if table.width <= WIDEST_VECTOR:
+        indexed = indexed_type(table.width)
+        if indexed == "vector":
             # Such a row fits a page: kept in it, not behind a pointer that each comparison follows.
             cursor.execute(f"ALTER TABLE {name} ALTER vector SET STORAGE PLAIN")
         with cursor.copy(f"COPY {name} FROM STDIN (FORMAT BINARY)") as copy:
@@ -326,7 +327,8 @@ def fill_search_table(
             megabytes = len(vectors) * (4 * table.width + 32 * table.index.m + 256) >> 20
             memory = min(MOST_BUILD_MEGABYTES, max(64, megabytes))
             cursor.execute(f"SET LOCAL maintenance_work_mem = '{memory}MB'")
-            column, operators = indexed_column(table.width)
+            column = cast_to(indexed)
+            operators = f"{indexed.partition('(')[0]}_cosine_ops"
             cursor.execute(
                 f"CREATE INDEX ON {name} USING {table.index.kind} (({column}) {operators}) "
                 f"WITH ({options})"
@@ -334,24 +336,25 @@ def fill_search_table(
         cursor.execute(f"ANALYZE {name}")
 
 
-def indexed_column(width: int) -> tuple[str, str]:
-    """Return what an index is on, and by which operators: wide vectors go in half precision."""
-    if width <= WIDEST_VECTOR:
-        return "vector", "vector_cosine_ops"
-    return f"vector::halfvec({width})", "halfvec_cosine_ops"
+def indexed_type(width: int) -> str:
+    """Return the type of what an index is on: wide vectors go in half precision."""
+    return f"halfvec({width})" if width > WIDEST_VECTOR else "vector"
+
+
+def cast_to(kind: str) -> str:
+    """Write the column of vectors as a type."""
+    return "vector" if kind == "vector" else f"vector::{kind}"
 
 
 def search_statement(table: SearchTable, k: int) -> str:
     """Write the search in SQL; the query's vector is its one parameter."""
-    column, asked = "vector", "%(query)s::vector"
-    if table.index.kind != "exact" and table.width > WIDEST_VECTOR:
-        column = indexed_column(table.width)[0]
-        asked = f"%(query)s::halfvec({table.width})"
-    # An index gives its order by distance alone; equal distances are ordered by us.
-    ties = ", position" if table.index.kind == "exact" else ""
+    kind, ties = "vector", ", position"
+    if table.index.kind != "exact":
+        # An index gives its order by distance alone; equal distances are ordered by us.
+        kind, ties = indexed_type(table.width), ""
     return (
         f"SELECT position, 1 - (vector <=> %(query)s::vector) FROM {SCHEMA}.{table.name} "  # noqa: S608  our own names
-        f"ORDER BY {column} <=> {asked}{ties} LIMIT {k:d}"
+        f"ORDER BY {cast_to(kind)} <=> %(query)s::{kind}{ties} LIMIT {k:d}"
     )
 
 

@@ -135,6 +135,19 @@ def test_the_stand_in_knows_spelling_case_and_what_nobody_sees() -> None:
     assert plain == pytest.approx(marked, abs=1e-6)
 
 
+def test_without_a_corpus_texts_are_runs_of_three_to_five_letters() -> None:
+    one, other = open_embedder("hashing", Settings()).embed(["abcd", "abce"])
+    assert one @ other == pytest.approx(3 / 9)  # " ab", "abc", " abc"
+
+
+def test_a_folder_of_the_name_of_an_embedder_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hashing").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert open_embedder("hashing", Settings()).is_stand_in
+
+
 def test_texts_without_anything_of_the_corpus_are_alone() -> None:
     embedder = open_embedder("hashing", Settings(), corpus=["alpha", "beta", "gamma"])
     vectors = embedder.embed(["alpha", "ЖЖЖЖ"])

@@ -174,6 +174,25 @@ def test_every_scale_has_its_steps(
     assert ask("citation_support", {"sentence": text, "passages": [carrier]}).verdict == grade
 
 
+@pytest.mark.parametrize(
+    ("n_words", "relevance", "halves", "grade", "show"),
+    [(1, 1, 0, "none", "no"), (2, 1, 1, "none", "no"), (4, 3, 2, "full", "yes")],
+)
+def test_every_step_is_reached_at_its_number(
+    n_words: int, relevance: int, halves: int, grade: str, show: str
+) -> None:
+    """Of five words of one letter the carrier has 0.2, 0.4 and 0.8."""
+    text, carrier = "b c d e f", "b c d e"[: 2 * n_words - 1]
+    assert ask("relevance", {"question": text, "passage": carrier}).rating == relevance
+    assert ask("context_relevance", {"question": text, "contexts": [carrier]}).rating == halves
+    assert ask("citation_support", {"sentence": text, "passages": [carrier]}).verdict == grade
+    values = {"question": "", "contexts": [carrier], "answer": text}
+    assert ask("show_decision", values).show == show
+    [found] = ask("entailment", {"passages": [carrier], "statements": [text]}).verdicts
+    assert (found.verdict == "supported") is (show == "yes")
+    assert is_supported(text, [carrier]) is (show == "yes")
+
+
 LONG = "On working days the library opens at 8, and on Saturdays and Sundays at 10 in the morning."
 
 

@@ -150,8 +150,9 @@ def test_a_form_that_is_set_is_not_left() -> None:
     assert (reply.status, len(server.requests)) == ("judge_error", 1)
 
 
-def test_a_single_reply_in_prose_keeps_the_schemas() -> None:
-    with serving(lambda body, number: "Yes." if number == 3 else GOOD) as server:
+@pytest.mark.parametrize("in_prose", [(1, 2), (3, 4)])
+def test_two_replies_in_prose_keep_the_schemas(in_prose: tuple[int, int]) -> None:
+    with serving(lambda body, number: "Yes." if number in in_prose else GOOD) as server:
         ask(server, 10, concurrency=1)
     assert form(server.requests[-1].body) == "json_schema"
 

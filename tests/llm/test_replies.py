@@ -113,6 +113,7 @@ BODIES = {
     "tool calls of nonsense": (says(None, tool_calls=[{"function": "f"}]), ("judge_error", "no reply of chat completions")),
     "Ollama's own": ({"message": {"content": GOOD}, "done": True}, ("judge_error", ":11434/v1")),
     "Ollama's completions": ({"response": GOOD, "done": True}, ("judge_error", ":11434/v1")),
+    "a message": ({"message": "no such route"}, ("judge_error", "no reply of chat completions")),
     "only done": ({"done": True}, ("judge_error", "no reply of chat completions")),
     "a complaint": ({"detail": "the model warms up"}, ("judge_error", "warms up")),
     "a list": ([GOOD], ("judge_error", "no JSON object")),

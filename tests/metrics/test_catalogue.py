@@ -27,6 +27,15 @@ def test_every_metric_is_declared_with_a_summary_and_a_source_and_is_an_attribut
         assert metric.bounds[0] < metric.bounds[1], name
 
 
+def test_rankings_are_reported_at_the_cut_offs_of_the_specification() -> None:
+    assert {name: metric.cutoffs for name, metric in CATALOGUE.items() if metric.cutoffs} == {
+        "hit_rate": (1, 5, 10),
+        "recall": (1, 3, 5, 10),
+        "precision": (1, 3, 5, 10),
+        "ndcg": (5, 10),
+    }
+
+
 def test_the_catalogue_is_light() -> None:
     code = "import sys, ragbench.metrics; print(sorted(sys.modules.keys() & set(sys.argv[1:])))"
     heavy = ["scipy", "sklearn", "torch", "sacrebleu", "rapidfuzz", "snowballstemmer", "openai"]
@@ -57,6 +66,8 @@ def test_other_names_lead_to_what_they_mean() -> None:
         ("chrF++", "chrf(words=2)"),
         ("avg_rouge1_f", "rouge1_f"),
         ("ndcg(gain=exponential)@5", "ndcg(gain=exponential)@5"),
+        ("ndcg(gain=linear, )@5", "ndcg(gain=linear)@5"),
+        ("exact_match(within=TRUE)", "exact_match(within=True)"),
     ],
 )
 def test_names_are_known_whatever_their_case(name: str, label: str) -> None:
@@ -129,6 +140,7 @@ def test_metrics_of_ragas_are_found_by_class_name_and_object(line: str) -> None:
         ("recal@5", "did you mean 'recall'"),
         ("precision@0", "a cut-off is a rank from 1, such as precision@10"),
         ("faithfulness@3", "faithfulness has no cut-off"),
+        ("mrr@x", "a cut-off is a rank from 1"),
         ("ndcg(gain=square)", "gain = 'square'; it is one of linear, exponential"),
         ("ndcg(depth=3)", "ndcg has no option 'depth'; its options are k, gain"),
         ("accuracy(x=1)", "it has no options"),

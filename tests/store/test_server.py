@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +19,7 @@ import psycopg
 import pytest
 
 from ragbench.core.errors import BenchError
-from ragbench.store import Store
+from ragbench.store import Store, server
 from ragbench.store.server import leave_users, start_server
 from tests.fixtures import open_folder
 
@@ -57,6 +58,19 @@ def test_the_server_knows_nothing_of_our_environment(
     monkeypatch.setenv("MY_KEY", "canary")
     start_server(folder)
     assert "MY_KEY" not in server_of(folder).environ()
+
+
+@pytest.mark.parametrize(("free", "kind"), [(2**30, "mmap"), (2**30 + 1, "posix")])
+def test_processes_share_files_where_the_memory_for_it_is_small(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, free: int, kind: str
+) -> None:
+    monkeypatch.setattr(server.shutil, "disk_usage", lambda place: SimpleNamespace(free=free))
+    monkeypatch.setattr(server, "run_program", lambda *given: None)
+    (folder / "data").mkdir(parents=True)
+    server.launch(folder)
+    text = (folder / "data" / "ragbench.conf").read_text()
+    assert f"dynamic_shared_memory_type = {kind}\n" in text
+    shutil.rmtree(folder)
 
 
 def test_a_number_that_another_program_got_is_not_taken_for_the_server(folder: Path) -> None:
