@@ -86,6 +86,7 @@ def test_a_system_that_fails_everywhere_is_shown_beside_another_and_alone() -> N
         assert "out of order" in page_text(result)
         timed = result.statement.latencies
         assert set(timed.get("system", ())) == systems.keys() - {"down"}
+        assert result.about.stand_ins == ()  # nobody wrote in its place
 
 
 def test_first_failures_come_in_the_order_of_the_parts() -> None:
