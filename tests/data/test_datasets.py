@@ -190,6 +190,7 @@ def test_labels_of_objects(relevant: Any, labels: list[tuple[str, float, int]]) 
     ]
     dataset = from_objects([{"id": "q", "question": "Where?", "relevant": relevant}], documents)
     assert [label[1:3] for label in labels_of(dataset)] == [label[:2] for label in labels]
+    assert dataset.questions["answerable"].tolist() == [True]
     groups = [label[3] for label in labels_of(dataset)]
     assert len(set(groups)) == len({label[2] for label in labels})
 
@@ -228,6 +229,10 @@ def test_what_a_folder_holds(tmp_path: Path) -> None:
 
 def test_questions_alone_and_as_objects() -> None:
     assert from_objects(["When?", "Where?"]).questions["text"].tolist() == ["When?", "Where?"]
+    # An empty list of relevant passages says that there is no answer, where none is given.
+    told = [{"question": "When?", "relevant": [], "reference": "8"}, {"question": "Where?"}]
+    told.append({"question": "Who?", "relevant": []})
+    assert from_objects(told).questions["answerable"].tolist() == [True, True, False]
     # Without passages nobody knows which labels name none.
     assert from_objects([{"question": "When?", "relevant": "a"}]).notes == ()
     assert from_objects(None, ["Там зал."]).language == "ru"

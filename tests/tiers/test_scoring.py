@@ -493,6 +493,16 @@ def test_criteria_of_a_project_need_the_fields_that_it_says(empty_folder: Path) 
     assert scores["status"].tolist()[0] != "missing_field"
 
 
+def test_columns_of_the_project_are_read_unless_others_are_named(empty_folder: Path) -> None:
+    (empty_folder / "ragbench.toml").write_text('[columns]\nanswer = "bot"\n')
+    trust(empty_folder)
+    rows = [{"question": "When?", "bot": "at nine", "other": "noon"}]
+    assert rb.read(rows).samples[0].answer == "at nine"
+    assert rb.read(rows, {"answer": "other"}).samples[0].answer == "noon"
+    with pytest.raises(BenchError, match=r"no column 'bot'.*; columns are those of \[columns\]"):
+        rb.read([{"question": "When?"}])
+
+
 class Noting:
     """An open judge that has something to say of how it was asked."""
 
