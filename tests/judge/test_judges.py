@@ -228,6 +228,7 @@ FUNCTIONS: dict[str, Any] = {
     "awaitable": lambda prompt: later(prompt),
     "coroutine": later,
     "chat model": ChatModel(),
+    "chat model in turn": SimpleNamespace(invoke=lambda prompt: GOOD),
     "prose around": lambda prompt: f"Here: {GOOD}",
 }
 

@@ -255,6 +255,20 @@ def test_vectors_are_those_of_their_texts() -> None:
     assert (body["input"], body["dimensions"]) == (["a", "b"], 2)
 
 
+def test_vectors_count_in_the_budget() -> None:
+    async def run(server: Any) -> None:
+        budget = Budget(calls=2, money=0.5)
+        async with make_client(server, budget=budget, output_price=1e6) as client:
+            await client.embed(["a"])
+            await client.embed(["b"])
+            with pytest.raises(BudgetSpentError, match=r"2 of budget\.calls = 2"):
+                await client.embed(["c"])
+
+    with serving(lambda body, number: vectors({"embedding": [1, 2]})) as server:
+        asyncio.run(run(server))
+    assert "dimensions" not in server.requests[0].body
+
+
 NO_VECTORS = {
     "1 vectors for 2 texts": vectors({"embedding": [1]}),
     "cannot be read": Raw({"object": "list"}),

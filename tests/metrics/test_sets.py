@@ -152,6 +152,9 @@ def test_decisions_have_the_values_of_scikit_learn() -> None:
         (np.False_, False),
         (0, False),
         (2, None),
+        (1.0, True),
+        (0.5, None),
+        ({"say": "yes"}, None),
         (None, None),
     ],
 )

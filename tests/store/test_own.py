@@ -33,6 +33,7 @@ INSERT INTO help.broken VALUES (1, 'x', '[1,0]'), (2, 'x', '[0,0]'), (3, 'x', NU
 CREATE VIEW help.endless AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
     SELECT id, repeat('word ', 100) AS body FROM n;
 CREATE TABLE help.no_key (body text);
+CREATE TABLE help.empty (id integer PRIMARY KEY, body text, v vector(2));
 CREATE TABLE help.numbers (id integer PRIMARY KEY, n integer);
 CREATE TABLE help.langchain_pg_embedding (id varchar PRIMARY KEY, collection_id uuid,
     embedding vector, document varchar, cmetadata jsonb);
@@ -159,8 +160,13 @@ def test_the_index_that_is_there_is_used_and_named(own_url: str) -> None:
             with engine.begin() as connection:
                 connection.exec_driver_sql(f"CREATE INDEX other ON help.kb_fragments USING {on}")
             assert ("index other" in database.describe(Index("own"))) is is_used
-            rankings, _ = database.nearest(np.float32([[1, 0]]), 1, Index("own"))
-            assert rankings[0][0][0] == "1"
+            query = np.float32([[0.9, 0.1]])
+            by_index, exact = (
+                database.nearest(query, 3, Index(kind))[0][0]  # type: ignore[arg-type]
+                for kind in ("own", "exact")
+            )
+            assert [name for name, _ in by_index] == [name for name, _ in exact]
+            assert (by_index != exact) is is_used, "half precision gives other cosines"
             with engine.begin() as connection:
                 connection.exec_driver_sql("DROP INDEX help.other")
     engine.dispose()
@@ -234,6 +240,10 @@ def test_what_is_read_cannot_be_written() -> None:
         ({"passages": "no_key", "text": "body", "url": "", "vector": ""}, 'passage_id = "…"'),
         ({"passages": "numbers", "text": "", "url": "", "vector": ""}, 'text = "…"; it has id, n'),
         ({"vector": ""}, "name the column of vectors: vector = …$"),
+        (
+            {"passages": "empty", "text": "body", "url": "", "vector": "v"},
+            "of 0 rows none is there",
+        ),
         ({"vector": "page"}, "a column of vector or halfvec is expected"),
         ({"schema": "ragbench"}, "ragbench's own"),
         ({"url_variable": "TEST_NOT_SET"}, "TEST_NOT_SET is not set"),

@@ -107,7 +107,8 @@ def test_calls_are_read_out_of_messages() -> None:
     assert measure("tool_call_f1", **fields).value == 1.0
     assert measure("agent_turns", messages=messages).value == 1.0
     judge = ScriptedJudge(agent_goal={"reason": "so", "verdict": "no"})
-    assert measure("goal_reached", judge, messages=messages).value == 0.0
+    score = measure("goal_reached", judge, messages=messages)
+    assert (score.value, score.message) == (0.0, "The goal was not reached: {reason}")
     lines = judge.asked("agent_goal")[0]["messages"]
     assert lines == ["user: Book.", "assistant: calls book(table=2)"]
 

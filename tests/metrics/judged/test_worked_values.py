@@ -83,7 +83,9 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
         "context_entity_recall",
         ScriptedJudge(
             entities=lambda values: {
-                "entities": ["Paris", "1889"] if values["texts"] == ["b"] else ["Paris", "Lyon"]
+                "entities": ["Paris", "1889", " "]
+                if values["texts"] == ["b"]
+                else ["Paris", "Lyon"]
             }
         ),
         ONE,
@@ -100,6 +102,8 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
     ("factual_correctness(mode=recall)", facts(), ONE, 1.0),
     ("factual_correctness(beta=2)", facts(), ONE, 5 * 0.5 / (4 * 0.5 + 1)),
     ("answer_correctness", facts(), ONE, 0.75 * 2 / 3 + 0.25 * 0.96),
+    ("answer_correctness(factual_weight=0,semantic_weight=2)", ScriptedJudge(), ONE, 0.96),
+    ("answer_correctness(factual_weight=2,semantic_weight=0)", facts(), ONE, 2 / 3),
     (
         "response_relevancy(questions=2)",
         ScriptedJudge(response_relevancy={"questions": ANSWERED}),
@@ -207,6 +211,21 @@ CASES: list[tuple[str, ScriptedJudge | None, dict[str, Any], float]] = [
 ]
 
 
+# What tells the explanations of two metrics or modes apart.
+SAID = {
+    "claim_hallucination": "2 of 4 claims are wrong and in no context",
+    "self_knowledge": "1 of 4 claims are right and in no context",
+    "noise_sensitivity": "Relevant contexts led to 1 wrong claims of 4",
+    "noise_sensitivity(mode=irrelevant)": "Only irrelevant contexts led to 1 wrong claims of 4",
+    "factual_correctness(mode=precision)": "supports 1 of 2 claims of the answer",
+    "factual_correctness(mode=recall)": "says 1 of 1 claims of the reference",
+    "goal_reached": "The goal was reached: so",
+    "faithfulness_rating": "Rated 4 of 5: so",
+    "answer_relevance(scale=0-1)": "Rated 3 of 5, (3 − 1) / 4 = 0.500: so",
+    "context_precision": "at ranks 1, 3 of 3: (1/1 + 2/3) / 2 = 0.833",
+}
+
+
 @pytest.mark.parametrize(("label", "judge", "fields", "expected"), CASES)
 def test_value_by_hand(
     label: str, judge: ScriptedJudge | None, fields: dict[str, Any], expected: float
@@ -216,6 +235,7 @@ def test_value_by_hand(
     assert score.value == pytest.approx(expected, abs=1e-6)
     english, russian = (score.explain(load_language(code)) for code in ("en", "ru"))
     assert "{" not in english + russian
+    assert SAID.get(label, "") in english
     # What a run took is no judgement and says all by its value.
     assert (english != russian) is not label.startswith("agent_")
 
