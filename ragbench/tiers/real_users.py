@@ -31,7 +31,7 @@ ALL = ""  # the month of a row that is of all months
 class Request(Options):
     """What is retrieved for the questions of the log."""
 
-    k: int = Field(10, ge=1, le=1_000, description="pages of each ranking that are looked at")
+    k: int = Field(10, description="pages of each ranking that are looked at")
     slice_by: tuple[str, ...] = Field(
         ("score", "month"), description="parts of the questions looked at apart"
     )

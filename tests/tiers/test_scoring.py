@@ -461,6 +461,8 @@ def test_the_project_decides_what_nobody_says(empty_folder: Path) -> None:
         )
         assert measure(**said).about.stand_ins == ("judge lexical",)
         assert means(measure(judge=Scripted(2)))["new", "e2e_score"] == 2.0
+    # Where none is called so, the first is the baseline.
+    assert rb.score({"a": rows, "b": rows}, "token_f1", **FEW).request.baseline == "a"
     shown = [{**row, "show": True} for row in rows]
     assert "own" in rb.tier_judge_pipeline(decisions=shown, **FEW).systems
     assert "own" not in rb.tier_judge_pipeline("lexical", shown, **FEW).systems
