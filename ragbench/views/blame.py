@@ -42,7 +42,6 @@ COLOURS = {
     NOT_JUDGED: "line",
 }
 BAR_HEIGHT = 44  # pixels of a system
-LEAST_LABELLED = 0.05  # share of a bar that has room for its number
 
 
 def bars(result: Any) -> Part:
@@ -62,17 +61,13 @@ def bars(result: Any) -> Part:
 def add_segment(figure: go.Figure, result: Any, rows: pd.DataFrame, outcome: str) -> None:
     """Add one outcome as a segment of every system's bar."""
     language = result.language
-    labels = [
-        str(count) if share >= LEAST_LABELLED else ""
-        for count, share in zip(rows["n_questions"], rows["value"], strict=True)
-    ]
     texts = [f"{row.system}: {share_text(row, language)}" for row in rows.itertuples()]
     figure.add_bar(
         name=language.translate(outcome),
         x=rows["value"].tolist(),
         y=rows["system"].tolist(),
         orientation="h",
-        text=labels,
+        text=[str(count or "") for count in rows["n_questions"]],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,  # plotly would turn numbers that hardly fit
@@ -172,12 +167,13 @@ def perfect_parts(result: Any) -> Part | None:
 def perfect_title(result: Any, shares: pd.DataFrame) -> str:
     """The finding: which part's perfection would bring most to the baseline."""
     _ = result.language.translate
-    own = shares[shares["system"] == shares["system"].iloc[0]].set_index("metric")["value"]
+    system = next(iter(shares["system"]))
+    own = shares[shares["system"] == system].set_index("metric")["value"]
     gains = own.drop(PARTS[0]) - own[PARTS[0]]
     best = gains.idxmax()
     text = _("{system} would gain most {part}: {before} → {after} good answers")
     return text.format(
-        system=shares["system"].iloc[0],
+        system=system,
         part=_(best),
         before=result.language.percent(own[PARTS[0]]),
         after=result.language.percent(own[best]),

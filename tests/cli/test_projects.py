@@ -50,6 +50,7 @@ LINES = {
         "ragbench run",
     ],
     "judged.qrels": ["ragbench run"],
+    "first.run": ["ragbench run"],
 }
 
 
@@ -307,14 +308,17 @@ def test_a_plan_asks_nobody_and_counts_what_is_kept(
     assert typed("score answers.csv -c system=version -m faithfulness --plan") == 0
     assert "\nmini       8             0" in capsys.readouterr().out
     assert typed("run tier2_generation tier3_end_to_end --plan") == 0
-    printed = capsys.readouterr().out
-    assert "generators.writer" in printed
-    assert "mini" in printed
+    captured = capsys.readouterr()
+    assert "generators.writer" in captured.out
+    assert "mini" in captured.out
+    assert "tell its cost" not in captured.err
     table = FILES["answers.csv"].replace("version", "system")
     write(table__csv=table)
     line = "run rag_metrics -m faithfulness -j mini --plan -p answers="
     assert typed(f"{line}table.csv") == 0
     assert "mini       8             0" in capsys.readouterr().out
+    assert typed("score table.csv -m exact_match --plan") == 0
+    assert "no model would be asked" in capsys.readouterr().out
     # The data set brings no answers: its page will say so.
     assert typed(line.removesuffix(" -p answers=")) == 0
     assert "mini" in capsys.readouterr().out
@@ -368,7 +372,9 @@ def test_a_plan_searches_where_nobody_is_asked(
         capsys.readouterr()
         line = f"run tier3_end_to_end -m faithfulness -p contexts=1 -s {system} --plan"
         assert typed(line) == 0
-        plans.append(capsys.readouterr().out)
+        captured = capsys.readouterr()
+        assert "input_price and output_price of a model" in captured.err
+        plans.append(captured.out)
     # Who finds the same passages costs the same; who is not asked may find any.
     assert (plans[0] == plans[1]) == name.startswith("by_")
     assert not Path("asked").exists()
@@ -416,6 +422,7 @@ def test_run_hands_on_what_was_typed_and_leaves_out_what_has_no_data(
     assert "1 of 1 pages in" in told
     assert {"tier2_generation", "tier_ux", "real_users"} & set(ran["names"]) == {"tier2_generation"}
     assert typed("run tier_ux -d own") == 0
+    assert ran["values"] == {"dataset": "own"}
     status = "failed"
     assert typed("run tier_ux -d own") == 4
     assert "not complete: one; each page says why" in capsys.readouterr().err

@@ -118,6 +118,9 @@ def test_passages_of_all_systems_are_shown_once(answers: Path) -> None:
     assert run(["nuggets", "rows.jsonl", "--judge", "script"]) == 0
     first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
     assert first["nuggets"] == {"passages 1 1 1 in Russian": "okay"}
+    assert run(["nuggets", "rows.jsonl", "--judge", "script", "--language", "en"]) == 0
+    first = json.loads((answers / "nuggets.jsonl").read_text().splitlines()[0])
+    assert first["nuggets"] == {"passages 1 1 1": "okay"}
 
 
 def test_one_model_lists_nuggets(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:

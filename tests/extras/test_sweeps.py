@@ -81,15 +81,18 @@ def test_a_configuration_that_always_fails_is_named_and_200_are_a_table(
     before = settings.read_text()
     (office / "swept_systems.py").write_text(
         "def fails(question, k):\n    raise OSError('no route')\n"
+        "def other(question, k):\n    return ['p1']\n"
         "from tests.extras.test_testsets import retrieve_by_word, retrieve_first\n"
     )
-    names = [f"swept_systems:{name}" for name in ("fails", "retrieve_first", "retrieve_by_word")]
-    settings.write_text(f"{before}[sweeps.code]\ncallable = {json.dumps(names)}\n")
-    assert run(["sweep", "code", "--language", "ru"]) == 0
+    names = ("fails", "retrieve_first", "other", "retrieve_by_word")
+    named = json.dumps([f"swept_systems:{name}" for name in names])
+    settings.write_text(f"{before}[sweeps.code]\ncallable = {named}\n")
+    assert run(["sweep", "code"]) == 0
     printed = capsys.readouterr().out
-    assert "callable=swept_systems:fails: " in printed
-    assert "no route" in printed
-    assert "callable=swept_systems:retrieve_by_word: 0," in printed.replace("</b>", "")
+    for text in ("Of 2 others", "callable=swept_systems:fails: ", "no route"):
+        assert text in printed
+    assert run(["sweep", "code", "--language", "ru"]) == 0
+    assert "callable=swept_systems:retrieve_by_word: 0," in capsys.readouterr().out
     for count, code in ((200, 0), (201, 3)):
         many = json.dumps([f"r{n}" for n in range(count)])
         settings.write_text(f"{before}\n[sweeps.many]\nretriever = {many}\n")

@@ -255,6 +255,11 @@ def test_people_grade_a_pool_and_grades_become_labels_of_a_copy(
     labels = pd.DataFrame(rows_of(office / "data" / "pooled" / "labels.en.jsonl"))
     assert labels["grade"].value_counts().to_dict() == {-1.0: 54, 1.0: 24, 3.0: 1, 2.0: 1, 0.0: 1}
     assert not (office / "data" / "office" / "labels.en.jsonl").exists()
+    mixed = office / "data" / "mixed"
+    mixed.mkdir()
+    (mixed / "chunks.jsonl").write_text("{}")
+    assert run(["pool", "one", "--take", "sheet.csv", "--name", "mixed"]) == 3
+    assert "would be read beside the new" in capsys.readouterr().err
     sheet.loc[0, "grade"] = "4"
     sheet.to_csv(office / "sheet.csv", index=False)
     assert run(["pool", "one", "--take", "sheet.csv"]) == 3

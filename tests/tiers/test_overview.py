@@ -105,6 +105,7 @@ def test_the_page_has_verdicts_failures_pages_and_what_is_missing(overview: Any)
 
 def test_it_keeps_nothing_that_the_other_pages_have_kept(overview: Any, tmp_path: Path) -> None:
     overview.save(tmp_path)
+    write_notebook(tmp_path, "overview", "Overview · Is it good?", "it is")
     assert [file.name for file in (tmp_path / "frames" / "overview").iterdir()] == ["bands.parquet"]
     again = rb.overview(tmp_path)
     assert len(again.statement.bands) == 6
