@@ -88,7 +88,7 @@ def main(
     Examples: `ragbench run`, `ragbench run tier1_retrieval -s bm25,dense -p k=20`,
     `ragbench run -d campus:ru -l ru --limit 50`
     """
-    from ragbench.report.run import new_run_folder, point_latest, run_notebooks
+    from ragbench.report.execute import Kernels
 
     settings = open_settings()
     if language:
@@ -106,24 +106,40 @@ def main(
         "language": language,
     }
     values |= {name: value for name, value in named.items() if value}
-    notebooks = find_notebooks(settings, pages or [])
-    check_names(settings, values)
-    if not pages:
-        notebooks = with_data(notebooks, settings, values)
     if plan:
         costs = load_annex("planning.costs")
+        notebooks = choose_notebooks(settings, pages or [], values)
         print_plans(costs.plan_pages([path.stem for path in notebooks], settings, values))
         return
-    folder = out or new_run_folder(settings.path(settings.reports_folder))
     began = time.monotonic()
-    report = Progress(len(notebooks))
-    run = run_notebooks(
-        notebooks, folder, values, settings=settings, workers=workers, on_progress=report
-    )
+    # They load the library while this process looks at names and data.
+    with Kernels(min(workers, len(pages or []) or workers)) as kernels:
+        from ragbench.report.run import new_run_folder, point_latest, run_notebooks
+
+        notebooks = choose_notebooks(settings, pages or [], values)
+        report = Progress(len(notebooks))
+        run = run_notebooks(
+            notebooks,
+            out or new_run_folder(settings.path(settings.reports_folder)),
+            values,
+            settings=settings,
+            workers=workers,
+            kernels=kernels,
+            on_progress=report,
+        )
     report.end()
     if out is None:
         point_latest(run.folder)
     finish(run, time.monotonic() - began)
+
+
+def choose_notebooks(
+    settings: Settings, pages: Sequence[str], values: Mapping[str, Any]
+) -> list[Path]:
+    """Return the notebooks of the pages; without any those that the data set has data for."""
+    notebooks = find_notebooks(settings, pages)
+    check_names(settings, values)
+    return notebooks if pages else with_data(notebooks, settings, values)
 
 
 def find_notebooks(settings: Settings, pages: Sequence[str]) -> list[Path]:

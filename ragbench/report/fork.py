@@ -17,15 +17,11 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Lock
 
-from ragbench.report.page import template
-
 CAN_FORK = sys.platform == "linux"  # elsewhere libraries of the system do not stand it
 # What most pages import.
 LOADED = (
     "bm25s",
     "ipykernel.kernelapp",
-    "plotly.graph_objects",
-    "plotly.io",
     "pyarrow.parquet",
     "ragbench.front",
     "ragbench.views.results",
@@ -45,7 +41,8 @@ class Forks:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._lock = Lock()
         self._process = subprocess.Popen(  # noqa: S603  our own code
-            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+            # -P: what lies in this folder is nobody's business yet.
+            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -61,7 +58,8 @@ class Forks:
             return Fork(int(process.stdout.readline()))
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, which may be loading still."""
+        self._process.kill()
         self._process.communicate()
 
 
@@ -100,7 +98,7 @@ def serve() -> None:
     signal.signal(signal.SIGCHLD, reap)
     for name in LOADED:
         import_module(name)
-    template("questions.html.j2")  # compiled once for all
+    prepare()
     gc.freeze()  # else each kernel's search for garbage would copy the memory that they share
     parent = os.getpid()
     for line in sys.stdin:
@@ -109,6 +107,19 @@ def serve() -> None:
             run_kernel(parent, *json.loads(line))
             break
         print(pid, flush=True)
+
+
+def prepare() -> None:
+    """Do once for all kernels what takes each page its first time: compile, read, build classes."""
+    from ragbench.core.language import load_language
+    from ragbench.report.figures import new_figure
+    from ragbench.report.page import template
+
+    template("questions.html.j2")
+    for code in ("en", "ru"):
+        language = load_language(code)
+        language.number(0.5)
+        new_figure(language).add_scatter(x=[0]).to_json()
 
 
 def reap(*_: object) -> None:
@@ -131,6 +142,7 @@ def run_kernel(
     os.dup2(2, 1)  # standard output is for the pids
     os.environ.update(environment)
     os.chdir(cwd)
+    sys.path.insert(0, "")
     launch_new_instance([*arguments, f"--IPKernelApp.parent_handle={parent}"])
     # To take the library apart object by object would copy its memory, and last longer than a page.
     atexit._run_exitfuncs()

@@ -87,15 +87,16 @@ def run_notebooks(
     *,
     settings: Settings,
     workers: int,
+    kernels: Kernels | None = None,
     on_progress: Report = lambda page: None,
 ) -> Run:
     """Execute the notebooks and write their report to the folder `out`.
 
     parameters: values of the notebooks' parameters, literals alone; each goes to the notebooks that
-    have it. workers: notebooks at once, each with the whole library in its memory. on_progress:
-    called with a page whenever its status changes. A notebook that fails does not stop the others:
-    its page shows how far it came, and why it stopped. A folder that is there is replaced when all
-    is written.
+    have it. workers: notebooks at once, each with the whole library in its memory. kernels: that
+    are loading already, in place of new ones. on_progress: called with a page whenever its status
+    changes. A notebook that fails does not stop the others: its page shows how far it came, and why
+    it stopped. A folder that is there is replaced when all is written.
 
     Raises BenchError for a notebook that is not there and a parameter that none has, and
     KeyboardInterrupt again after the interrupted report was written.
@@ -104,9 +105,10 @@ def run_notebooks(
     out = Path(out).absolute()
     language = load_language(parameters["language"])
     pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-    with Kernels(max(min(workers, len(pages)), 1)) as kernels, replaced(out) as beside:
+    at_once = max(min(workers, len(pages)), 1)
+    with kernels or Kernels(at_once) as opened, replaced(out) as beside:
         run = Run(beside, out.name, language, pages)
-        execute_pages(run, settings, kernels, workers, on_progress)
+        execute_pages(run, settings, opened, workers, on_progress)
         finish(run, settings)
     run.folder = out
     if run.status == "interrupted":
