@@ -353,7 +353,7 @@ def test_options_of_statistics_have_one_default_everywhere() -> None:
         "confidence": {0.95},
         "draws": {10_000},
         "seed": {0},
-        "workers": {2},
+        "workers": {3},
     }
 
 
