@@ -475,7 +475,7 @@ def parse_labels(labels: Any) -> list[Metric]:
     """
     if isinstance(labels, str):
         labels = [part for part in re.split(r",(?![^(]*\))", labels) if part.strip()]
-    elif isinstance(labels, Metric) or callable(labels) or not hasattr(labels, "__iter__"):
+    elif not hasattr(labels, "__iter__"):
         labels = [labels]
     return [parse_label(label) for label in labels]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import DatabaseSettings, DatabaseTable, Settings
 from ragbench.store import Index, OwnDatabase, Store, read_database
+from ragbench.store.store import set_locally
 
 TABLES = """
 CREATE SCHEMA help;
@@ -126,14 +128,23 @@ def test_a_vector_store_of_a_framework_needs_its_text_column_alone() -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "own"])
-def test_passages_are_searched_where_they_are(kind: str) -> None:
+def test_passages_are_searched_where_they_are(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {}
+
+    def note(connection: sa.Connection, wanted: dict[str, str]) -> None:
+        settings.update(wanted)
+        set_locally(connection, wanted)
+
+    monkeypatch.setattr("ragbench.store.own.set_locally", note)
+    monkeypatch.setattr("time.perf_counter", count(0, 0.5).__next__)
     with open_tables() as database:
         queries = np.float32([[1, 0], [0, 1]])
         rankings, latency_ms = database.nearest(queries, 2, Index(kind))  # type: ignore[arg-type]
     assert [name for name, _ in rankings[0]] == ["1", "3"]
     assert rankings[0][1][1] == pytest.approx(0.8)
     assert [name for name, _ in rankings[1]] == ["2", "4"]
-    assert (latency_ms > 0).all()
+    assert latency_ms.tolist() == [500, 500]
+    assert ("enable_indexscan" in settings) is (kind == "exact")
 
 
 def test_the_index_that_is_there_is_used_and_named(own_url: str) -> None:
@@ -184,8 +195,8 @@ def test_vectors_that_cannot_be_found_are_counted_before_a_run() -> None:
     with open_tables(**tables) as database, pytest.raises(BenchError) as raised:
         database.check_vectors()
     said = str(raised.value)
-    for count in ("1 without a vector", "1 with a zero vector", "1 of another width than 2"):
-        assert count in said
+    for counted in ("1 without a vector", "1 with a zero vector", "1 of another width than 2"):
+        assert counted in said
     with open_tables() as database:
         assert database.check_vectors() == 2
         with pytest.raises(BenchError, match="width 2, and those of the questions have 384"):
