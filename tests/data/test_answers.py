@@ -386,6 +386,9 @@ ENCODED = {
     "utf-8 with a mark": b"\xef\xbb\xbf" + "вопрос\nКогда?\n".encode(),
     "utf-16": "вопрос\nКогда?\n".encode("utf-16"),
     "cp1251": "вопрос\nКогда открыта библиотека?\n".encode("cp1251"),
+    "cp1251, nine of ten words": (
+        "вопрос\nКогда открыта наша большая новая библиотека в центре БГУ?\n".encode("cp1251")
+    ),
     "CRLF": "вопрос\r\nКогда?\r\n".encode(),
     "gzip": gzip.compress("вопрос\nКогда?\n".encode()),
 }

@@ -36,6 +36,10 @@ def test_what_is_not_read_is_described_by_its_refusal(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text('{"question_id": 1, "text": "How do I renew?"}')
     assert describe_file(path).reason.endswith("say which: --column question=text")
+    # Numbers are those of something, and something has to be told of it.
+    for name, text in (("ids.csv", "id\n1\n"), ("nameless.csv", "acc\n0.5\n")):
+        (tmp_path / name).write_text(text)
+        assert describe_file(tmp_path / name).kind == ""
     path = tmp_path / "a.bin"
     path.write_bytes(b"\0\1")
     assert describe_file(path).kind == ""

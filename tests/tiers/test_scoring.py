@@ -310,7 +310,11 @@ def test_a_passage_of_grade_nought_is_no_label_of_an_answer(empty_folder: Path) 
             {
                 "question_id": "q", "question": "When?", "answer": "At 8.", "rater": "ann",
                 "value": 5, "contexts": ["Passage a.", "Passage b."], "context_ids": ["a", "b"],
-            }
+            },
+            {
+                "question_id": "gone", "question": "Where?", "answer": "Here.", "rater": "ann",
+                "value": 4, "contexts": ["Passage c."], "context_ids": ["c"], "answer_id": "2",
+            },
         ],
     }  # fmt: skip
     folder = empty_folder / "data" / "desk"
@@ -321,6 +325,8 @@ def test_a_passage_of_grade_nought_is_no_label_of_an_answer(empty_folder: Path) 
     labels = ["context_recall_by_label", "context_precision_by_label"]
     result = rb.rag_metrics(dataset="desk", metrics=labels, **FEW)
     assert [means(result)["answers", label] for label in labels] == [0.5, 0.5]
+    # A question that the set does not have stands in its answer's row.
+    assert result.frames.questions["text"].tolist() == ["When?", "Where?"]
 
 
 def test_without_a_judge_the_answer_is_by_a_metric_that_needs_none() -> None:
