@@ -264,19 +264,19 @@ def open_dataset(
 
     from ragbench.data import from_objects, read_dataset
 
+    name = request.dataset or settings.dataset
     if questions is not None or documents is not None:
         if questions is None:
             raise BenchError("documents without questions: give questions= as well")
         dataset = from_objects(questions, documents, request.language)
         check_labels(dataset)
-    elif (request.dataset or settings.dataset).startswith("db:"):
+    elif name.startswith("db:"):
         from ragbench.store.own import read_database
 
-        name = (request.dataset or settings.dataset).removeprefix("db:")
-        dataset = read_database(name, settings, language)
+        dataset = read_database(name.removeprefix("db:"), settings, language)
     else:
         folder = settings.path(settings.data_folder)
-        dataset = read_dataset(request.dataset or settings.dataset, language, folder)
+        dataset = read_dataset(name, language, folder)
     if request.limit is not None:
         questions = sample_rows(dataset.questions, "question_id", request.limit)
         is_asked = dataset.labels["question_id"].isin(questions["question_id"])

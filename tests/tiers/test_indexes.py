@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+import ragbench as rb
 from ragbench.core.settings import Settings
+from ragbench.core.trust import trust
 from ragbench.store import Store
 from ragbench.tiers import tier1_retrieval as tier
 from ragbench.tiers.clock import RUN_FOLDER, find_readings, keep_readings
@@ -38,6 +42,20 @@ def test_readings_are_kept_for_the_same_inputs(
         assert find_readings(other, inputs) is None
         monkeypatch.setenv(RUN_FOLDER, "reports/1")
         pd.testing.assert_frame_equal(find_readings(other, inputs), newer)
+
+
+def test_a_data_set_may_be_tables_of_your_own(
+    store: Store, database_url: str, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_OWN_URL", database_url)
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE desk (id text PRIMARY KEY, body text)")
+        connection.exec_driver_sql("INSERT INTO desk VALUES ('a', 'It opens at 8.')")
+    table = 'url_variable = "TEST_OWN_URL"\npassages = "desk"\ntext = "body"\n'
+    (empty_folder / "ragbench.toml").write_text(f"[databases.kb]\n{table}", encoding="utf-8")
+    trust(empty_folder)
+    result = rb.dataset(dataset="db:kb")
+    assert result.frames.passages["text"].tolist() == ["It opens at 8."]
 
 
 def test_no_database_is_started_to_look_for_readings() -> None:
