@@ -359,7 +359,7 @@ embed = rank = rewrite = retrieve
 """
 
 
-@pytest.mark.parametrize("name", re.findall("^((?:by|as)_\\w+)", PLANNED, re.MULTILINE))
+@pytest.mark.parametrize("name", ["bm25", *re.findall("^((?:by|as)_\\w+)", PLANNED, re.MULTILINE)])
 def test_a_plan_searches_where_nobody_is_asked(
     write: Write, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -375,8 +375,12 @@ def test_a_plan_searches_where_nobody_is_asked(
         captured = capsys.readouterr()
         assert "input_price and output_price of a model" in captured.err
         plans.append(captured.out)
+    without = PLANNED.replace("[judges.mini]", "[providers.x]").replace('model = "m"\n', "")
+    write(ragbench__toml=without)
+    assert typed(f"run tier3_end_to_end -s {name} --plan") == 0
+    assert "no model would be asked" in capsys.readouterr().out
     # Who finds the same passages costs the same; who is not asked may find any.
-    assert (plans[0] == plans[1]) == name.startswith("by_")
+    assert (plans[0] == plans[1]) == (not name.startswith("as_"))
     assert not Path("asked").exists()
 
 

@@ -250,7 +250,10 @@ def test_agree_says_the_coefficient_that_is_asked_for(
         ("rows.csv", "one rater, anna: agreement needs two"),
         ("ratings.csv --raters anna,boris --scale 1", "--scale 1.0: list all levels"),
         ("ratings.csv --raters anna,boris --scale low,2", "rating 1.0 is not on the scale low, 2"),
-        ("ratings.csv --raters anna,boris --primary kapa", "no coefficient 'kapa'"),
+        (
+            "ratings.csv --raters anna,boris --primary kapa",
+            "no coefficient 'kapa'; did you mean 'kappa'",
+        ),
         ("ratings.csv --raters anna,boris --primary x", "no coefficient 'x'; there are"),
     ],
 )

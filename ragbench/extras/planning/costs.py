@@ -105,8 +105,6 @@ def plan_samples(samples: Any, metrics: Any, *, judge: Any = None, **options: An
     names = (request.embedder, settings.embedder, settings.embedders)
     chosen = tier.choose_metrics(request, samples, metrics, has_embedder=any(map(bool, names)))
     judged = [metric for metric in chosen if "judge" in metric.uses]
-    if not judged:
-        return []
     # An embedder that asks nobody, whichever is chosen.
     services = open_services(
         request, judged, settings, language, judge=judge, embedder=LOCAL, planning=True
