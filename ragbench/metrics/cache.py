@@ -76,9 +76,9 @@ def is_wrong_answer(
         return float(cached_answer != answer)
     if pages is None:
         return float("nan")
-    if not pages or not cached_page:
+    if not pages:
         # What stands nowhere is answered rightly only by what is from nowhere.
-        return float(bool(pages) or bool(cached_page))
+        return float(bool(cached_page))
     if cached_page not in pages:
         return 1.0
     is_open = numbers_differ(answer, cached_answer) or numbers_differ(question, cached_question)
