@@ -23,7 +23,7 @@ from ragbench.data.vocabulary import FIELDS, NEEDED
 
 BASE = (PASSAGES, QUESTIONS, GROUPED_LABELS)
 FRAMES = {frame.name: frame for frame in (*BASE, *EXTRAS.values())}
-PAGES = 1000  # groups of pages are numbered from here on
+FIRST_PAGE = 1000  # number of the first group that is a page
 Rows = list[tuple[Any, ...]]
 
 
@@ -90,12 +90,7 @@ class Builder:
             elif column.name not in cells:
                 value = values.get(column.name)
                 cells[column.name] = read_truth(value) if column.type == "truth" else value
-        if cells[NEEDED[name]] in ("", None):
-            needed = NEEDED[name]
-            option = f"--column {needed}=COLUMN"
-            raise BenchError(
-                f"{needed} is {values[needed]!r}; write one, or name another: {option}"
-            )
+        check_needed(name, cells, values)
         ratings: Row = {text_of(values, "rater") or "": values["value"]}
         if name == "ratings":
             ratings = read_labels(values["labels"]) or ratings
@@ -107,6 +102,8 @@ class Builder:
 
     def read_question(self, values: Row, name: str) -> Row:
         """Return cells of a question; its labels, and passages that its row carries, are kept."""
+        text = text_of(values, "question") or text_of(values, "text")
+        check_needed("questions", {"text": text}, values)  # before anything of it is kept
         references = read_references(values["reference"])
         answerable = read_truth(values["answerable"])
         labels = read_grades(values["reference_context_ids"])
@@ -114,7 +111,8 @@ class Builder:
             self.carry(passage)
         for passage in read_passages(values["reference_contexts"], values["passage_id"]) or ():
             passage_id = self.carry(passage, text_of(values, "url") or "")
-            labels += [(passage_id, 1.0, len(labels))] * (answerable is not False)
+            if answerable is not False:
+                labels.append((passage_id, 1.0, len(labels)))
         self.keep("labels", [(name, *label) for label in labels])
         self.pages += [(name, str(url)) for url in as_list(values["relevant_urls"])]
         if answerable is None:
@@ -122,7 +120,7 @@ class Builder:
             answerable = bool(labels or references or values["reference_context_ids"] is None)
         return {
             "question_id": name,
-            "text": text_of(values, "question") or text_of(values, "text"),
+            "text": text,
             "unit": text_of(values, "cluster") or name,
             "reference": next(iter(references), ""),
             "references": references,
@@ -154,10 +152,11 @@ class Builder:
         for row in self.passages.values():
             ids_by_url.setdefault(row[2], []).append(row[0])
         urls = ids_by_url.keys() - self.passages.keys()
-        named = [key for key in self.labels if key[1] in urls]
-        for number, key in enumerate([*self.pages, *named], PAGES):
-            self.labels.pop(key, None)
-            keys = [(key[0], passage_id) for passage_id in ids_by_url.get(key[1], key[1:])]
+        named = [(question_id, name) for question_id, name in self.labels if name in urls]
+        for number, (question_id, url) in enumerate([*self.pages, *named], FIRST_PAGE):
+            self.labels.pop((question_id, url), None)
+            # A page without passages stays a label of what the base lacks.
+            keys = [(question_id, passage_id) for passage_id in ids_by_url.get(url, [url])]
             if not self.labels.keys() & keys:  # else a passage of it is labelled already
                 self.labels |= dict.fromkeys(keys, (1.0, number))
 
@@ -188,6 +187,14 @@ class Builder:
         base = {frame.name: frames.pop(frame.name) for frame in BASE}
         language = language or ("ru" if is_russian else "en")
         return Dataset(name, language, **base, extras=frames, notes=tuple(self.notes))
+
+
+def check_needed(name: str, cells: Row, values: Row) -> None:
+    """Refuse a row of a frame that lacks what each row needs."""
+    needed = NEEDED[name]
+    if cells[needed] in ("", None):
+        option = f"--column {needed}=COLUMN"
+        raise BenchError(f"{needed} is {values[needed]!r}; write one, or name another: {option}")
 
 
 def read_dialogue(values: Row, name: str) -> Rows:

@@ -158,10 +158,10 @@ class Workshop:
             parts = [self.retriever(part) for part in table.retrievers or ("bm25", "dense")]
             return Hybrid(parts, table.weights)
         if table.kind == "dense":
-            check_index(table.index, ("exact", "hnsw", "ivfflat"), "of vectors that ragbench keeps")
+            check_index(table, ("exact", "hnsw", "ivfflat"))
             embedder = self.embedder(table.embedder)
             return Dense(self.known, embedder, self.store, index_of(table))
-        check_index(table.index, ("exact", "own"), "of your own tables")
+        check_index(table, ("exact", "own"))
         own_embedder = self.embedder(table.embedder) if table.embedder else None
         database = open_database(table.database, self.settings)
         return OwnTables(self.known, database, own_embedder, index_of(table))
@@ -208,7 +208,10 @@ class Workshop:
         return Extractive(table, language)
 
 
-def check_index(kind: str, legal: tuple[str, ...], whose: str) -> None:
-    """Refuse an index that does not go with a retriever."""
-    if kind not in legal:
-        raise BenchError(f"index = {kind!r}: {whose} there are {', '.join(legal)}")
+def check_index(table: RetrieverTable, legal: tuple[str, ...]) -> None:
+    """Refuse an index that does not go with a kind of retriever."""
+    if table.index not in legal:
+        raise BenchError(
+            f"index = {table.index!r} does not go with kind = {table.kind!r}; "
+            f"write one of {', '.join(legal)}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ class Searching(AskedSystem):
         self.searcher = retriever
         self.reranker = reranker
         self.rewrite = rewrite
+        # None where a rewriter or a reranker takes part: these may be the user's code.
         self.retriever = None if rewrite or reranker else retriever
         parts = retriever.parts if isinstance(retriever, Hybrid) else [retriever]
         self.dense = next((part for part in parts if isinstance(part, Dense)), None)
@@ -44,14 +45,14 @@ class Searching(AskedSystem):
         Questions that were asked before are a repeat: everything is computed anew.
         """
         retrievals = [Retrieval() for _ in questions]
-        searched = dict(enumerate(questions))
+        searched, rewriting_ms = list(questions), [0.0] * len(questions)
         if self.rewrite is not None:
             for row, question in enumerate(questions):
                 outcome = attempt(self.rewrite, question, read=read_text)
-                searched[row] = outcome.value or ""
+                searched[row], rewriting_ms[row] = outcome.value or "", outcome.latency_ms
                 if outcome.error:
                     retrievals[row] = Retrieval(error=f"rewriter: {outcome.error}")
-        rows = [row for row, text in searched.items() if text.strip()]
+        rows = [row for row, text in enumerate(searched) if text.strip()]
         depth = k if self.reranker is None else max(k, self.reranker.depth)
         fresh = not self._asked.isdisjoint(questions)
         self._asked.update(questions)
@@ -59,7 +60,8 @@ class Searching(AskedSystem):
         for row, retrieval in zip(rows, found, strict=True):
             if self.reranker is not None and retrieval.hits:
                 retrieval = rerank(self.reranker, questions[row], retrieval)
-            retrievals[row] = replace(retrieval, hits=retrieval.hits[:k])
+            latency_ms = retrieval.latency_ms + rewriting_ms[row]
+            retrievals[row] = replace(retrieval, hits=retrieval.hits[:k], latency_ms=latency_ms)
         return retrievals
 
     def describe(self) -> str:
@@ -80,10 +82,10 @@ def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval
     """
     first, rest = retrieval.hits[: reranker.depth], retrieval.hits[reranker.depth :]
     texts = [hit.text for hit in first]
-    outcome = attempt(reranker.score, question, texts)
+    outcome = attempt(reranker.score, question, texts, read=read_scores)
     if outcome.error:
         return Retrieval(error=f"reranker: {outcome.error}")
-    scores = [float(score) for score in outcome.value]
+    scores = outcome.value
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
         error = f"reranker: {scores[:5]} for {len(texts)} texts; a number each is expected"
         return Retrieval(error=error)
@@ -91,3 +93,8 @@ def rerank(reranker: Reranker, question: str, retrieval: Retrieval) -> Retrieval
     ranked = [replace(first[place], similarity=scores[place]) for place in order]
     unscored = [replace(hit, similarity=math.nan) for hit in rest]
     return Retrieval((*ranked, *unscored), retrieval.latency_ms + outcome.latency_ms)
+
+
+def read_scores(scores: Iterable[Any]) -> list[float]:
+    """Read what a reranker returned."""
+    return [float(score) for score in scores]

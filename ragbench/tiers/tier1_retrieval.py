@@ -66,8 +66,8 @@ class Request(Options):
     @model_validator(mode="after")
     def check_metrics(self) -> Request:
         """Refuse metrics that read no ranking or look beyond k, and a primary one beside them."""
-        labels = [metric.label for metric in chosen_metrics(self)]
-        for metric in map(parse_label, labels):
+        metrics = chosen_metrics(self)
+        for metric in metrics:
             if metric.kind != "ranking" and metric.name != CONSISTENCY:
                 raise BenchError(
                     f"{metric.label} reads no ranking; `ragbench metrics` lists those that do"
@@ -76,7 +76,8 @@ class Request(Options):
                 raise BenchError(
                     f"{metric.label} looks beyond the k = {self.k} passages that are retrieved"
                 )
-        if self.primary and parse_label(self.primary).label not in labels:
+        labels = [metric.label for metric in metrics]
+        if self.primary and cut_at(parse_label(self.primary), self.k).label not in labels:
             raise BenchError(f"primary {self.primary!r} is none of {', '.join(labels)}")
         return self
 
@@ -100,7 +101,7 @@ def cut_at(metric: Metric, k: int) -> Metric:
 
 
 def complete_request(request: Request) -> Request:
-    """Return the request with its metrics and its primary one named."""
+    """Return the request with its metrics and its primary one named: MRR, else the first."""
     labels = tuple(dict.fromkeys(metric.label for metric in chosen_metrics(request)))
     primary = cut_at(parse_label(request.primary or "mrr"), request.k).label
     return request.model_copy(
@@ -146,6 +147,9 @@ def measure(request: Request, bench: Workbench) -> Frames:
     dataset = bench.dataset
     if request.unit == "url" and (dataset.passages["url"] == "").any():
         raise BenchError("unit = 'url', but there are passages without a url; use unit = 'chunk'")
+    for column in request.slice_by:
+        if column not in dataset.questions:
+            raise BenchError(f"slice_by: questions have no column {column!r}")
     relevant = relevant_labels(dataset.labels)
     is_labelled = dataset.questions["question_id"].isin(relevant["question_id"])
     questions = dataset.questions.assign(is_labelled=is_labelled)
@@ -173,13 +177,13 @@ def measure(request: Request, bench: Workbench) -> Frames:
 
 
 def find_copies(questions: pd.DataFrame, passages: pd.DataFrame) -> set[str]:
-    """Return the questions that are passages of the base, too: with the same id and text.
+    """Return the ids of questions that are passages of the base, too.
 
-    An id alone may be the number of a row in two tables.
+    Such a passage has the same id, and holds the text. An id alone may number rows of two tables.
     """
     pairs = questions.merge(passages, left_on="question_id", right_on="passage_id")
     texts = zip(pairs["question_id"], pairs["text_x"], pairs["text_y"], strict=True)
-    return {name for name, asked, passage in texts if asked.casefold() in passage.casefold()}
+    return {name for name, text, passage in texts if text.casefold() in passage.casefold()}
 
 
 def ask(
@@ -451,13 +455,11 @@ def state(request: Request, frames: Frames) -> RetrievalStatement:
 def cut_slices(questions: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return slice and question_id: `kind: colloquial` and so on, of columns with several values.
 
-    A slice of fewer than 20 questions, and one that is all of them, is left out.
+    A slice of fewer than `LEAST_IN_SLICE` questions, and one that is all of them, is left out.
     """
     asked = questions[questions["is_labelled"]]
     parts = []
     for column in columns:
-        if column not in asked:
-            raise BenchError(f"slice_by: questions have no column {column!r}")
         named = asked[asked[column].astype(str) != ""]
         for value, members in named.groupby(column, sort=True)["question_id"]:
             if LEAST_IN_SLICE <= len(members) < len(asked):
@@ -514,18 +516,18 @@ def state_bounds(request: Request, measured: Mapping[str, Measured]) -> pd.DataF
     depth = metric.options.get("k", request.k)
     judged = parse_label(f"judged@{depth}")
     rows = []
-    for system, asked in measured.items():
-        lowest = measure_rankings([judged, metric], asked.rankings)
+    for system, of_system in measured.items():
+        rankings = of_system.rankings
+        printed = measure_rankings([judged, metric], rankings)
         # As if every passage without a label, down to that depth, were relevant.
-        gains, ideal = asked.rankings.gains, asked.rankings.ideal
-        places = np.arange(gains.shape[1])
-        n_seen = np.minimum(asked.rankings.n_retrieved, depth)
-        is_open = np.isnan(gains) & (places < n_seen[:, None])
-        best = np.hstack([ideal, np.where(is_open, 1.0, np.nan)])
-        relevant = Rankings(np.where(is_open, 1.0, gains), best, asked.rankings.n_retrieved)
-        highest = measure_rankings([metric], relevant)
-        values = (lowest[judged.label], lowest[metric.label], highest[metric.label])
-        # Without the questions that have no value.
+        n_seen = np.minimum(rankings.n_retrieved, depth)
+        is_seen = np.arange(rankings.gains.shape[1]) < n_seen[:, None]
+        is_open = np.isnan(rankings.gains) & is_seen
+        gains = np.where(is_open, 1.0, rankings.gains)
+        ideal = np.hstack([rankings.ideal, np.where(is_open, 1.0, np.nan)])
+        best = measure_rankings([metric], Rankings(gains, ideal, rankings.n_retrieved))
+        values = (printed[judged.label], printed[metric.label], best[metric.label])
+        # pandas leaves out the questions that have no value.
         rows.append((system, metric.label, *(pd.Series(each).mean() for each in values)))
     return pd.DataFrame(rows, columns=["system", "metric", "judged", "lowest", "highest"])
 

@@ -227,6 +227,14 @@ def test_what_a_folder_holds(tmp_path: Path) -> None:
         read_dataset(tmp_path / "two")
 
 
+def test_of_a_question_that_is_left_out_nothing_stays() -> None:
+    row = {"question": "", "contexts": ["A passage."], "relevant": "p1"}
+    dataset = from_objects([{"question": "Where?"}, row], {"p1": "Text."})
+    assert len(dataset.questions) == 1
+    assert dataset.labels.empty
+    assert dataset.passages["text"].tolist() == ["Text."]
+
+
 def test_questions_alone_and_as_objects() -> None:
     assert from_objects(["When?", "Where?"]).questions["text"].tolist() == ["When?", "Where?"]
     # An empty list of relevant passages says that there is no answer, where none is given.

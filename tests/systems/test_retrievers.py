@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -234,11 +235,12 @@ def dict_of(dataset: Dataset) -> dict[str, str]:
     return dict(zip(passages["passage_id"], passages["text"], strict=True))
 
 
-def bad_scores(question: str, texts: list[str]) -> list[float]:
-    return [float("nan")]
+def bad_scores(question: str, texts: list[str]) -> list[Any]:
+    return [float("nan") if question == "library" else "high"]
 
 
 def rewrite(question: str) -> str:
+    time.sleep(0.02)
     return {"Where do I leave my car?": "parking"}.get(question, "")
 
 
@@ -250,6 +252,7 @@ def test_a_rewriter_says_what_is_searched_for(library: Dataset) -> None:
     assert failed.error == "rewriter: it returned str; a text is expected"
     assert system.describe().startswith("questions rewritten; BM25")
     assert [hit.id for hit in found.hits] == ["park"]
+    assert found.latency_ms >= 20  # rewriting is part of what the user waits for
 
 
 def test_scores_that_are_none_are_an_error_of_the_question(library: Dataset) -> None:
@@ -258,9 +261,10 @@ def test_scores_that_are_none_are_an_error_of_the_question(library: Dataset) -> 
         "systems": {"mine": {"retriever": "bm25", "reranker": "bad"}},
     }
     system = open_systems("mine", Settings.model_validate(tables), library)["mine"]
-    [retrieval] = system.retrieve(["library"], 2)
-    assert "reranker: [nan] for 1 texts" in retrieval.error
-    assert retrieval.hits == ()
+    missing, worded = system.retrieve(["library", "park"], 2)
+    assert "reranker: [nan] for 1 texts" in missing.error
+    assert missing.hits == worded.hits == ()
+    assert worded.error == "reranker: ValueError: could not convert string to float: 'high'"
 
 
 def test_own_tables_are_searched_in_place(
@@ -310,8 +314,11 @@ def test_own_tables_are_searched_in_place(
     [
         ("bm52", "no system 'bm52'; did you mean 'bm25'"),
         (["bm25", "bm25"], "two systems are called bm25"),
-        ("own", "index = 'hnsw': of your own tables there are exact, own"),
-        ("other", r"index = 'own': of vectors that ragbench keeps"),
+        ("own", "index = 'hnsw' does not go with kind = .*; write one of exact, own"),
+        (
+            "other",
+            r"index = 'own' does not go with kind = 'dense'; write one of exact, hnsw, ivfflat",
+        ),
         ("mine", "no reranker 'none'"),
         ("unweighted", r"weights = \[1\.0\]: one for each of the 2 retrievers"),
         ("crossed", r"rerankers\.cross\.model = 'absent': there is no folder"),

@@ -196,6 +196,8 @@ def test_what_is_not_judged_has_both_bounds() -> None:
     result = rb.tier1(systems, QUESTIONS, PASSAGES, metrics="recall@2", **FEW)
     assert result.statement.bounds["highest"].tolist() == pytest.approx([2 / 3, 1 / 2])
     same = rb.tier1({"a": at_rank(2)}, QUESTIONS, PASSAGES, primary="retrieval_consistency", **FEW)
+    cut = rb.tier1({"a": at_rank(2)}, QUESTIONS, PASSAGES, primary="ndcg", k=3, **FEW)
+    assert cut.request.primary == "ndcg@3"
     assert same.statement.bounds.empty
 
 
@@ -214,7 +216,8 @@ def test_curves_reach_the_means_at_the_last_depth() -> None:
         ({"metrics": "ndcg@20"}, r"ndcg@20 looks beyond the k = 10 passages"),
         ({"metrics": "mrr@10, bleu"}, "bleu reads no ranking"),
         ({"metrics": "mmr"}, "no metric 'mmr'.*did you mean 'mrr'"),
-        ({"primary": "map"}, "primary"),
+        ({"primary": "bleu"}, "primary 'bleu' is none of"),
+        ({"primary": "mrr@5"}, "primary 'mrr@5' is none of .*mrr@10"),
         ({"baseline": "v3"}, "baseline 'v3' is none of a"),
         ({"question": []}, "no such key; did you mean 'questions'|there is no such key"),
         ({"unit": "page"}, "unit"),
