@@ -109,11 +109,12 @@ def overview(folder: Any = None, **options: Any) -> Overview:
     import os
     from pathlib import Path
 
+    from ragbench.core.folders import RUN_FOLDER
     from ragbench.core.language import load_language
     from ragbench.report.run import read_pages
     from ragbench.tiers import overview as tier
     from ragbench.tiers.common import About, open_project, read_options
-    from ragbench.views.results import RUN_FOLDER, Overview
+    from ragbench.views.results import Overview
 
     settings = open_project()
     request = read_options(tier.Request, options)

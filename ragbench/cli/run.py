@@ -79,7 +79,7 @@ def main(
     confidence: Confidence = USUAL_LEVEL,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Notebooks at once.", rich_help_panel=MORE)
-    ] = 3,  # two cores are busy with two while a third waits for its kernel
+    ] = 3,  # two have work while one waits
 ) -> None:
     """Measure all systems by the notebooks, and write a report: pages, an index, all numbers.
 

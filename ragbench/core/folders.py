@@ -7,6 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+# What the kernels of a run find in their environment: the run's folder and the name of the page;
+# the file that names the system that is being asked, and the systems that ended a kernel so.
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
+RUN_PAGE = "RAGBENCH_RUN_PAGE"
+ASKED_FILE = "RAGBENCH_ASKED_FILE"
+ENDED_SYSTEMS = "RAGBENCH_ENDED_SYSTEMS"
+
 
 @contextmanager
 def replaced(folder: Path) -> Iterator[Path]:

@@ -17,22 +17,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench.core.folders import ASKED_FILE, ENDED_SYSTEMS, RUN_FOLDER, RUN_PAGE
 from ragbench.core.secrets import mask
 from ragbench.report.fork import CAN_FORK, Forks
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# What a kernel finds in its environment: where its result keeps the frames.
-RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
-RUN_PAGE = "RAGBENCH_RUN_PAGE"
-# And the file where it names the system that it asks, and systems that are not asked any more.
-ASKED_FILE = "RAGBENCH_ASKED_FILE"
-ENDED_KERNEL = "RAGBENCH_ENDED_KERNEL"
-ENDS = "out of memory, or by its code"  # why a kernel ends
-PAPERMILL_CELL = "papermill-error-cell-tag"
-
-
+WHY = "out of memory, or by its code"  # kernels end
+ERROR_CELL = "papermill-error-cell-tag"  # of the cells that papermill adds
 LONGEST_FOLDER = 80  # characters: the name of a socket has 107 at most
 
 
@@ -145,23 +138,21 @@ def execute_notebook(
     environment = {RUN_FOLDER: str(target.parent), RUN_PAGE: target.stem}
     environment[ASKED_FILE] = str(asked_file)
     ended: list[str] = []
-    failure = None
-    while failure is None:
+    while True:
         asked_file.write_text("", encoding="utf-8")
-        environment[ENDED_KERNEL] = "\n".join(ended)
+        environment[ENDED_SYSTEMS] = "\n".join(ended)
         failure = execute_once(
             source, target, parameters, kernels.manager_class(environment, folder)
         )
-        if failure is None:
-            asked = asked_file.read_text(encoding="utf-8")
-            if not asked or kernels.is_ended:
-                break
-            ended.append(asked)
+        asked = asked_file.read_text(encoding="utf-8")
+        if failure is not None or not asked or kernels.is_ended:
+            break
+        ended.append(asked)
     notebook = read_notebook(target if target.exists() else source)
     if failure is None:
-        failure = f"its kernel ended while it ran the cell {last_cell(notebook)!r}: {ENDS}"
+        failure = f"its kernel ended while it ran the cell {last_cell(notebook)!r}: {WHY}"
     elif ended and not failure:
-        failure = f"the kernel ended while it asked {', '.join(ended)}: {ENDS}"
+        failure = f"the kernel ended while it asked {', '.join(ended)}: {WHY}"
     clean(notebook)
     target.write_text(mask(nbformat.writes(notebook)), encoding="utf-8")
     return notebook, mask(failure)
@@ -203,7 +194,7 @@ def last_cell(notebook: NotebookNode) -> str:
 
 def clean(notebook: NotebookNode) -> None:
     """Remove what differs from run to run: clocks, counters, progress, papermill's own cells."""
-    notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, PAPERMILL_CELL)]
+    notebook.cells = [cell for cell in notebook.cells if not has_tag(cell, ERROR_CELL)]
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
         for name in ("papermill", "execution"):

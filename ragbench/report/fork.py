@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock
+from typing import NoReturn
+
+from ragbench.core.errors import BenchError
 
 CAN_FORK = sys.platform == "linux"  # elsewhere libraries of the system do not stand it
 # What most pages import.
@@ -23,9 +26,7 @@ LOADED = (
     "bm25s",
     "ipykernel.kernelapp",
     "pyarrow.parquet",
-    "ragbench.front",
     "ragbench.views.results",
-    "ragbench.stats",
     "ragbench.systems.opening",
     "ragbench.views.comparison",
     "ragbench.views.questions",
@@ -41,7 +42,7 @@ class Forks:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._lock = Lock()
         self._process = subprocess.Popen(  # noqa: S603  our own code
-            # -P: what lies in this folder is nobody's business yet.
+            # -P: no file of this folder stands in for a module of the library.
             [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -55,7 +56,10 @@ class Forks:
         assert process.stdin and process.stdout  # noqa: PT018  both are pipes
         with self._lock:
             print(json.dumps([arguments, environment, cwd]), file=process.stdin, flush=True)
-            return Fork(int(process.stdout.readline()))
+            pid = process.stdout.readline()
+        if not pid:
+            raise BenchError("the process that starts kernels has ended; why, stands above")
+        return Fork(int(pid))
 
     def close(self) -> None:
         """End the process, which may be loading still."""
@@ -79,7 +83,7 @@ class Fork:
             return 0
         return None
 
-    wait = poll
+    wait = poll  # jupyter_client calls it when it has polled
 
     def send_signal(self, number: int) -> None:
         """Send it a signal."""
@@ -105,7 +109,6 @@ def serve() -> None:
         pid = os.fork()
         if pid == 0:
             run_kernel(parent, *json.loads(line))
-            break
         print(pid, flush=True)
 
 
@@ -131,7 +134,7 @@ def reap(*_: object) -> None:
 
 def run_kernel(
     parent: int, arguments: Sequence[str], environment: Mapping[str, str], cwd: str
-) -> None:
+) -> NoReturn:
     """Be a kernel, in a group of processes of its own, until it or the parent is ended."""
     from ipykernel.kernelapp import launch_new_instance
 
@@ -142,7 +145,7 @@ def run_kernel(
     os.dup2(2, 1)  # standard output is for the pids
     os.environ.update(environment)
     os.chdir(cwd)
-    sys.path.insert(0, "")
+    sys.path.insert(0, "")  # where a kernel looks for the user's modules
     launch_new_instance([*arguments, f"--IPKernelApp.parent_handle={parent}"])
     # To take the library apart object by object would copy its memory, and last longer than a page.
     atexit._run_exitfuncs()

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 METADATA = "ragbench"  # of a notebook: {"after_others": true} makes it the last of a run
 NOTHING_SHOWN = Markup("")
 LITERALS = (str, int, float, bool, type(None))
+RECORDED = ("name", "title", "status", "failure", "seconds", "parameters")  # of pages
 
 
 @dataclass
@@ -77,7 +79,7 @@ class Run:
     started: datetime = field(default_factory=lambda: datetime.now().astimezone())
 
 
-Report = Callable[[PageRun], None]
+OnProgress = Callable[[PageRun], None]
 
 
 def run_notebooks(
@@ -88,15 +90,15 @@ def run_notebooks(
     settings: Settings,
     workers: int,
     kernels: Kernels | None = None,
-    on_progress: Report = lambda page: None,
+    on_progress: OnProgress = lambda page: None,
 ) -> Run:
     """Execute the notebooks and write their report to the folder `out`.
 
     parameters: values of the notebooks' parameters, literals alone; each goes to the notebooks that
-    have it. workers: notebooks at once, each with the whole library in its memory. kernels: that
-    are loading already, in place of new ones. on_progress: called with a page whenever its status
-    changes. A notebook that fails does not stop the others: its page shows how far it came, and why
-    it stopped. A folder that is there is replaced when all is written.
+    have it. workers: notebooks at once. kernels: that are loading already, and that the caller
+    closes; None: new ones. on_progress: called with a page whenever its status changes. A notebook
+    that fails does not stop the others: its page shows how far it came, and why it stopped. A
+    folder that is there is replaced when all is written.
 
     Raises BenchError for a notebook that is not there and a parameter that none has, and
     KeyboardInterrupt again after the interrupted report was written.
@@ -105,10 +107,10 @@ def run_notebooks(
     out = Path(out).absolute()
     language = load_language(parameters["language"])
     pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-    at_once = max(min(workers, len(pages)), 1)
-    with kernels or Kernels(at_once) as opened, replaced(out) as beside:
-        run = Run(beside, out.name, language, pages)
-        execute_pages(run, settings, opened, workers, on_progress)
+    own = nullcontext(kernels) if kernels else Kernels(max(min(workers, len(pages)), 1))
+    with own as kernels, replaced(out) as new_folder:
+        run = Run(new_folder, out.name, language, pages)
+        execute_pages(run, settings, kernels, workers, on_progress)
         finish(run, settings)
     run.folder = out
     if run.status == "interrupted":
@@ -158,7 +160,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def execute_pages(
-    run: Run, settings: Settings, kernels: Kernels, workers: int, on_progress: Report
+    run: Run, settings: Settings, kernels: Kernels, workers: int, on_progress: OnProgress
 ) -> None:
     """Make all pages, some at a time. An interruption ends the kernels and is noted."""
 
@@ -221,17 +223,7 @@ def finish(run: Run, settings: Settings) -> None:
     write_summary(run.folder)
     write_manifest(
         run.folder,
-        [
-            {
-                "name": page.name,
-                "title": page.title,
-                "status": page.status,
-                "failure": page.failure,
-                "seconds": page.seconds,
-                "parameters": dict(page.parameters),
-            }
-            for page in run.pages
-        ],
+        [{key: getattr(page, key) for key in RECORDED} for page in run.pages],
         name=run.name,
         status=run.status,
         language=run.language.code,

@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragbench.core.errors import BenchError
+from ragbench.core.folders import ASKED_FILE, ENDED_SYSTEMS
 from ragbench.core.types import Reply, Retrieval
 from ragbench.systems.generators import Contexts, Generator
 from ragbench.systems.hits import KnownPassages, Returned, read_hits
 
 Purpose = Literal["retrieve", "answer"]
-
-# Set for kernels by ragbench.report.execute: a file that names the system that is being asked, so
-# that one whose code ends the kernel is known; and the systems that did so, which are not asked.
-ASKED_FILE = "RAGBENCH_ASKED_FILE"
-ENDED_KERNEL = "RAGBENCH_ENDED_KERNEL"
 
 
 @contextmanager
@@ -35,7 +31,7 @@ def noted(name: str) -> Iterator[None]:
 
 def why_not_asked(name: str) -> str:
     """Say why the system is not asked in this kernel, or ""."""
-    has_ended = name in os.environ.get(ENDED_KERNEL, "").split("\n")
+    has_ended = name in os.environ.get(ENDED_SYSTEMS, "").split("\n")
     return "it ended the kernel that asked it" if has_ended else ""
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ragbench.core.folders import RUN_FOLDER
+
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from ragbench.store import Store
-
-
-RUN_FOLDER = "RAGBENCH_RUN_FOLDER"  # set for the notebooks of a run
 
 
 def is_used(store: Store) -> bool:

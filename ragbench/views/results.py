@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
+from ragbench.core.folders import RUN_FOLDER, RUN_PAGE
 from ragbench.core.language import Language, mark
 from ragbench.report.page import Page, show
 from ragbench.report.parts import Part, is_figure, only_parts
@@ -19,9 +20,6 @@ from ragbench.tiers.common import About
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-RUN_FOLDER = "RAGBENCH_RUN_FOLDER"  # set for kernels by ragbench.report.execute
-RUN_PAGE = "RAGBENCH_RUN_PAGE"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
