@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError
 from ragbench.core.language import load_language
+from ragbench.report.manifest import git_commit
 from ragbench.views import comparison
 
 NUMBER = 40
@@ -121,7 +124,11 @@ def test_method_counts_the_kinds_of_intervals() -> None:
     assert "Differences are paired by question." in text
 
 
-def test_provenance_names_systems_options_versions_and_data() -> None:
+def test_provenance_names_systems_options_versions_and_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git_commit.cache_clear()
     text = str(comparison.provenance(tier1({"a": hits(1)}, seed=7, k=5, metrics="mrr@5")))
     for piece in ("seed = 7", "k = 5", "numpy", "objects"):
         assert piece in text
