@@ -18,8 +18,8 @@ BUDGETS = {
     "tiers": 35_300,
     # With the results that list them.
     "views": 26_500,
-    # Kernels are forked from a process that has loaded the library, which begins to load first of all
-    # and is never taken apart: a run takes a third of the time.
+    # Kernels are forked from a process that loads the library before all else, and is never taken
+    # apart: a run takes half the time.
     "report": 10_060,
     # The functions of `import ragbench`, and load, doctor and --plan.
     TOP: 13_760,
