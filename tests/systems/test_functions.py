@@ -185,7 +185,7 @@ def test_more_than_k_is_cut(library: Dataset) -> None:
     assert len(retrieve(lambda question: ["lib", "park", "exam"], library, k=2).hits) == 2
 
 
-def by_position(question, /, k):  # type: ignore[no-untyped-def]
+def by_position(question, extra=None, /, k=1):  # type: ignore[no-untyped-def]
     return ["lib"] * (question == "When?") * k
 
 

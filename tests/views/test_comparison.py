@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -133,6 +134,13 @@ def test_provenance_names_systems_options_versions_and_data(
     for piece in ("seed = 7", "k = 5", "numpy", "objects"):
         assert piece in text
     assert text.endswith("commit–"), "there is none in this folder"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "One"], check=True)
+    git_commit.cache_clear()
+    text = str(comparison.provenance(tier1({"a": hits(1)})))
+    git_commit.cache_clear()
+    assert len(text.rpartition("commit")[2]) == 40
 
 
 def test_only_what_can_be_told_has_a_difference_and_a_p_in_the_table() -> None:
