@@ -20,13 +20,13 @@ BUDGETS = {
     "views": 26_500,
     # Kernels are forked from a process that loads the library before all else, and is never taken
     # apart: a run takes half the time.
-    "report": 10_060,
+    "report": 10_140,
     # The functions of `import ragbench`, and load, doctor and --plan.
     TOP: 13_760,
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_800
+ALL = 232_860
 
 
 @pytest.fixture(scope="module")

@@ -164,8 +164,21 @@ def execute_once(
     """Execute a notebook; returns why it failed, "" if it did not, None if its kernel ended."""
     import papermill
     from nbclient.exceptions import DeadKernelError
+    from papermill.engines import NBClientEngine, papermill_engines
     from papermill.exceptions import PapermillExecutionError
 
+    class WrittenOnce(NBClientEngine):
+        """Writes the notebook at its end or failure, not before and after each cell as well."""
+
+        @classmethod
+        def execute_managed_notebook(cls, nb_man: Any, *arguments: Any, **options: Any) -> None:
+            path, nb_man.output_path = nb_man.output_path, None
+            try:
+                super().execute_managed_notebook(nb_man, *arguments, **options)
+            finally:
+                nb_man.output_path = path
+
+    papermill_engines.register("written once", WrittenOnce)
     # What is wrong is said of the page, in one sentence.
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
     try:
@@ -173,6 +186,7 @@ def execute_once(
             str(source),
             str(target),
             parameters=dict(parameters),
+            engine_name="written once",
             kernel_name="python3",
             progress_bar=False,
             kernel_manager_class=manager_class,
