@@ -9,7 +9,7 @@ from tests.weight import TOP, tokens_by_room, tokens_of
 BUDGETS = {
     "core": 12_000,
     "stats": 15_100,
-    "metrics": 34_750,
+    "metrics": 34_820,
     "data": 15_980,
     "llm, judge": 15_850,
     "embed, store": 12_960,
@@ -26,7 +26,7 @@ BUDGETS = {
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_860
+ALL = 232_940
 
 
 @pytest.fixture(scope="module")
