@@ -26,7 +26,7 @@ BUDGETS = {
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_940
+ALL = 232_910
 
 
 @pytest.fixture(scope="module")

@@ -130,6 +130,7 @@ class Answering:
         self.takes_contexts = system.takes_contexts or is_writing
         self.retriever = system.retriever
         self.dense = system.dense
+        self.close = system.close
         self.stand_ins = system.stand_ins
         if self.generator is not None:
             self.stand_ins += self.generator.stand_ins
@@ -167,10 +168,6 @@ class Answering:
     def describe(self) -> str:
         """Say what the system is."""
         return self._description or self.system.describe()
-
-    def close(self) -> None:
-        """Give back what it holds."""
-        self.system.close()
 
     def _write(self, questions: Sequence[str], replies: list[Reply]) -> list[Reply]:
         """Write the answers to what was retrieved without an error."""

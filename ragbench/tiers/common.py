@@ -269,7 +269,13 @@ def open_dataset(
         if questions is None:
             raise BenchError("documents without questions: give questions= as well")
         dataset = from_objects(questions, documents, request.language)
-        check_labels(dataset)
+        known, labelled = (frame["passage_id"] for frame in (dataset.passages, dataset.labels))
+        if len(known) and len(labelled) and not labelled.isin(known).any():
+            # Every search would look useless.
+            raise BenchError(
+                f"relevant names {labelled[0]!r}, which is the id of no document; they have "
+                f"{', '.join(known[:3])}: name the column of ids `id`"
+            )
     elif name.startswith("db:"):
         from ragbench.store.own import read_database
 
@@ -286,16 +292,6 @@ def open_dataset(
         alone = dataset.questions.assign(unit=dataset.questions["question_id"])
         dataset = replace(dataset, questions=alone)
     return dataset
-
-
-def check_labels(dataset: Dataset) -> None:
-    """Refuse relevant ids of which no document has one: every search would look useless."""
-    known, labelled = (frame["passage_id"] for frame in (dataset.passages, dataset.labels))
-    if len(known) and len(labelled) and not labelled.isin(known).any():
-        raise BenchError(
-            f"relevant names {labelled[0]!r}, which is the id of no document; they have "
-            f"{', '.join(known[:3])}: name the column of ids `id`"
-        )
 
 
 def relevant_labels(labels: pd.DataFrame) -> pd.DataFrame:
