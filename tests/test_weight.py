@@ -17,7 +17,7 @@ BUDGETS = {
     "systems": 15_530,
     "tiers": 35_300,
     # With the results that list them.
-    "views": 26_500,
+    "views": 26_510,
     # Kernels are forked from a process that loads the library before all else, and is never taken
     # apart: a run takes half the time.
     "report": 10_140,
@@ -26,7 +26,7 @@ BUDGETS = {
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_910
+ALL = 232_920
 
 
 @pytest.fixture(scope="module")

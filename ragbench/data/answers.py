@@ -160,7 +160,7 @@ def _name_by_question(samples: list[Sample]) -> list[Sample]:
         key = (sample.question, sample.system, sample.repeat)
         seen[key] += 1
         again = f"-{seen[key]}" if seen[key] > 1 else ""
-        named.append(replace(sample, id=f"q-{name_by_text(str(sample.question))}{again}"))
+        named.append(replace(sample, id=f"q-{name_by_text(str(sample.question))[:8]}{again}"))
     return named
 
 

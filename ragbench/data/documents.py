@@ -123,7 +123,7 @@ def cut_document(document: Document, name: str, size: int) -> Iterator[tuple[str
             if not re.search(r"\w", passage):
                 continue
             # Made of its own text, so that it stays when something else in the document changes.
-            passage_id = f"{name}#{name_by_text(passage)}"
+            passage_id = f"{name}#{name_by_text(passage)[:8]}"
             seen[passage_id] += 1
             passage_id += f"-{seen[passage_id]}" * (seen[passage_id] > 1)
             yield passage_id, clean(passage), document.get("url") or name, title, section

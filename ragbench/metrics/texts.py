@@ -23,7 +23,6 @@ UNSPACED_WORD = re.compile(f"([{UNSPACED}][\u0300-\u036f\u0e31-\u0e4e\u3099\u309
 NUMBER = r"\d+(?:[.,:]\d+)*"
 # Plain texts, which are most, are cut in a third of the time.
 PLAIN_WORD = re.compile(r"[a-zа-я]+(?:['’ʼ-][a-zа-я]+)*|[0-9]+(?:[.,:][0-9]+)*")
-WORD = re.compile(rf"{NUMBER}|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 NOT_PLAIN = re.compile(r"[^\x00-\x7fа-я‐-⁞«»№\xa0\u202f]")
 WORD = re.compile(rf"{NUMBER}|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 ASCII_RUN = re.compile(r"[a-z0-9]+")

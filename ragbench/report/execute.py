@@ -36,7 +36,7 @@ class Kernels:
     a socket, on the loopback address. at_once: how many run side by side; they share the cores.
     """
 
-    def __init__(self, at_once: int = 1) -> None:
+    def __init__(self, at_once: int) -> None:
         # More threads than cores wait for each other by spinning: ten times the work.
         threads = str(max((os.cpu_count() or 1) // at_once, 1))
         self.environment = {"OMP_NUM_THREADS": threads, **os.environ}

@@ -254,7 +254,7 @@ def last_words(folder: Path, words: str) -> str:
     log = folder / "data" / "server.log"
     lines = words.splitlines() or ["it says nothing"]
     if log.is_file():
-        lines = log.read_text(errors="replace").splitlines() + lines
+        lines = log.read_text(errors="replace").splitlines()[-50:] + lines
     errors = [line for line in lines if "FATAL:" in line or "error:" in line]
     return (errors or lines)[-1].strip()
 

@@ -52,7 +52,12 @@ def bars(result: Any) -> Part:
         rows = shares[shares["metric"] == outcome]
         if rows["n_questions"].sum():
             add_segment(figure, result, rows, outcome)
-    figure.update_layout(bargap=0.3, legend={"traceorder": "normal", "y": -0.05, "yanchor": "top"})
+    figure.update_layout(
+        bargap=0.3,
+        # A number that does not fit is not made too small to read.
+        uniformtext={"minsize": 9, "mode": "hide"},
+        legend={"traceorder": "normal", "y": -0.05, "yanchor": "top"},
+    )
     figure.update_xaxes(visible=False, range=[0, 1])
     figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" ")
     return Part(figure, title=title(result))

@@ -126,7 +126,7 @@ def thresholds(result: Any) -> Part | None:
 
 def interval_text(row: Any, language: Language) -> str:
     """A mean with its interval, with as many digits as show in which bands its ends lie."""
-    ends = np.array([row.low, row.high])
+    ends = np.round([row.low, row.high], 12)  # beyond lies what adding up left of a threshold
     borders = np.array([row.good, row.excellent])
     is_below = np.less.outer(ends, borders)
     # 0.7996 is below 0.8, and 0.800 would not look so.
