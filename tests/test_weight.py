@@ -26,7 +26,7 @@ BUDGETS = {
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_920
+ALL = 232_930
 
 
 @pytest.fixture(scope="module")

@@ -378,7 +378,7 @@ def is_blank(value: Any) -> bool:
     """Whether a text holds no word, or a list no text that does."""
     if isinstance(value, str):
         return not value.strip()
-    return not any(part.strip() for part in value)
+    return all(isinstance(part, str) and not part.strip() for part in value)
 
 
 def empty_answer(value: float = 0.0) -> Score:
