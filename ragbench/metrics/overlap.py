@@ -11,7 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
 LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL (rouge-score)"
 POST = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity, WMT (sacrebleu)"
 KINDS = ("rouge1", "rouge2", "rougeL")
+ROUGE_BATCH = 100  # pairs
 ORDERS = 4  # BLEU counts runs of one to four words
 
 
@@ -176,13 +177,12 @@ def rouge_counts(answers: Texts, references: Texts, stem: bool) -> dict[str, Arr
     """Count every pair: kind → (pairs, 3) shared, in the answer, in the reference."""
     encoded, lengths = encode_words(answers + references, stem)
     n_pairs = len(answers)
-    scores = score_rouge(encoded[n_pairs:], encoded[:n_pairs])
+    recalls = rouge_recalls(encoded[n_pairs:], encoded[:n_pairs])
     counts = {}
-    for kind in KINDS:
+    for kind, recall in zip(KINDS, recalls.T, strict=True):
         # Of n words there are n − 1 pairs.
         n_units = np.maximum(lengths - (kind == "rouge2"), 0)
-        recalls = np.array([score[kind].recall for score in scores])
-        shared = np.rint(recalls * n_units[n_pairs:])
+        shared = np.rint(recall * n_units[n_pairs:])
         counts[kind] = np.column_stack([shared, n_units[:n_pairs], n_units[n_pairs:]])
     return counts
 
@@ -203,16 +203,23 @@ def encode_words(texts: Texts, stem: bool) -> tuple[list[str], NDArray[np.int64]
     return encoded, np.array([text.count(" ") for text in encoded], dtype=np.int64)
 
 
-def score_rouge(references: Sequence[str], answers: Sequence[str]) -> list[dict[str, Any]]:
-    """Score all pairs by rouge-score's port to Rust, or by rouge-score itself: the same bits."""
+def rouge_recalls(references: Sequence[str], answers: Sequence[str]) -> Array:
+    """Return (pairs, kinds), by rouge-score's port to Rust or by rouge-score itself: alike."""
     try:
         from rouge_score_rs.rouge_scorer import RougeScorer as Scorer
+
+        score = Scorer(KINDS).score_batch
     except ImportError:  # there is no wheel for every machine
         from rouge_score.rouge_scorer import RougeScorer
 
-        score = RougeScorer(KINDS).score
-        return [score(*pair) for pair in zip(references, answers, strict=True)]
-    return Scorer(KINDS).score_batch(references, answers)
+        score = partial(map, RougeScorer(KINDS).score)
+    recalls: list[float] = []
+    # Four objects a pair: of some thousands Python's collector would look through all there are.
+    for start in range(0, len(answers), ROUGE_BATCH):
+        batch = slice(start, start + ROUGE_BATCH)
+        scores = score(references[batch], answers[batch])
+        recalls += [found[kind].recall for found in scores for kind in KINDS]
+    return np.array(recalls).reshape(-1, len(KINDS))
 
 
 def rouge_values(counts: Array, mode: Mode = "f1") -> Array:

@@ -84,8 +84,8 @@ DECLINES_EN = (
     rf"\bi\b[^.]{{0,40}}{CANNOT}[^.]{{0,40}}\b{SPEAK}\b",
     rf"\bwe\b[^.]{{0,20}}{CANNOT}(?: to)?(?: \w+){{0,2}} {FIND}\b",
     rf"^(?:\w+, )?(?:sorry, )?{CANNOT}(?: to)?(?: \w+ly)? {SPEAK}\b",
-    r"(?:\b(?:not (?:\w+ )?(?:possible|feasible)|impossible|no way|insufficient|not sufficient"
-    r"|not enough|difficult)|n['’]t (?:enough|possible))(?: \w+){0,4}? to(?: \w+ly)?"
+    r"(?:not (?:\w+ )?(?:possible|feasible)|impossible|no way|insufficient|not sufficient"
+    r"|not enough|difficult|\w+n['’]t (?:enough|possible))(?: \w+){0,4}? to(?: \w+ly)?"
     rf" (?:{FIND}|know)\b",
     rf"\banswer\b[^.,]{{0,20}}\b(?:is|are){NOT} possible\b",
     r"\b(?:cannot|can['’]t|can not|could not|couldn['’]t)(?: \w+)? be(?: \w+ly)?"
@@ -135,7 +135,7 @@ LACKS_EN = (
     rf"\b(?:none of|neither|no)\b[^.,]{{0,25}}{SOURCE}[^.,]{{0,30}}\b{TELL}s?\b",
     r"\b(?:nothing|there (?:is|are|was) no|there['’]s no)\b[^.]{0,60}\b(?:in|from|by|within)\b"
     rf"[^.,]{{0,25}}{SOURCE}",
-    rf"(?:\bnot|n['’]t)\b[^.,]{{0,25}}\b{TOLD}\b[^.]{{0,30}}\b(?:in|by|from|within|among)\b"
+    rf"(?:not|\w+n['’]t)\b[^.,]{{0,25}}\b{TOLD}\b[^.]{{0,30}}\b(?:in|by|from|within|among)\b"
     rf"[^.,]{{0,40}}{SOURCE}",
     r"\b(?:there is|there['’]s|there are) (?:no|not any|not enough|insufficient)\b[^.,]{0,30}"
     r"\b(?:information|answers?|data|mention|details?|evidence|references?|records?)\b"
@@ -267,20 +267,22 @@ CLOSES = re.compile(
     r"|в результате)\b"
 )
 # Something is concluded all the same.
-GIVES = re.compile(
-    r"\b(?:we|one|you|i) can(?: \w+)? (?:conclude|infer|estimate|deduce|approximate)\b"
-    r"|\bwe can (?:calculate|see that)\b"
-    r"|\bcan be (?:inferred|concluded|estimated|approximated|used to infer|deduced)\b"
-    r"|\bit follows (?:from|that)\b"
-    r"|^(?:however|but|nevertheless|nonetheless|still|instead),?"
+GIVES = (
+    r"\b(?:we|one|you|i) can(?: \w+)? (?:conclude|infer|estimate|deduce|approximate)\b",
+    r"\bwe can (?:calculate|see that)\b",
+    r"\bcan be (?:inferred|concluded|estimated|approximated|used to infer|deduced)\b",
+    r"\bit follows (?:from|that)\b",
+    r"^(?:however|but|nevertheless|nonetheless|still|instead),?"
     r" (?:it|they|he|she|the \w+|this|these)(?: do(?:es)?)?"
-    r" (?:mention|state|describe|indicate|suggest|say|show|name|note|list|explain|give|provide)s?\b"
-    r"|^(?:however, |but )?(?:based on|from|given)\b[^.]{0,80}, (?:it|we|the|they|he|she)\b"
-    r"|^(?:therefore|thus|so|hence|in summary|in conclusion|overall|instead)\b[^.]{0,120}"
-    r"\b(?:is|are|was|were|has|have|had)\b|\b(?:seems|appears) to (?:be|have)\b"
-    r"|\b(?:можно (?:\w+ )?(?:заключить|сделать вывод|предположить|вывести)"
-    r"|(?:отсюда|из (?:этого|таблиц\w+|\w+)) следует|следует из)\b"
-    r"|^(?:поэтому|следовательно|таким образом|значит|итак)\b[^.]{0,40}(?:\d| — )"
+    r" (?:mention|state|describe|indicate|suggest|say|show|name|note|list|explain|give|provide)"
+    r"s?\b",
+    r"^(?:however, |but )?(?:based on|from|given)\b[^.]{0,80}, (?:it|we|the|they|he|she)\b",
+    r"^(?:therefore|thus|so|hence|in summary|in conclusion|overall|instead)\b[^.]{0,120}"
+    r"\b(?:is|are|was|were|has|have|had)\b",
+    r"\b(?:seems|appears) to (?:be|have)\b",
+    r"\b(?:можно (?:\w+ )?(?:заключить|сделать вывод|предположить|вывести)"
+    r"|(?:отсюда|из (?:этого|таблиц\w+|\w+)) следует|следует из)\b",
+    r"^(?:поэтому|следовательно|таким образом|значит|итак)\b[^.]{0,40}(?:\d| — )",
 )
 # After "but", what is usual is an answer, and so is a number; what "I can" tell besides is not.
 GIVES_BESIDE = re.compile(
@@ -326,8 +328,9 @@ CLAUSES = re.compile(
 
 @cache  # they take a tenth of a short command to compile
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile patterns of which any will do, when they are first needed."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    """Compile patterns of which any will do, when they are first needed; each begins at a word."""
+    # Said once for all of them, the places within words are passed over four times as fast.
+    return re.compile(r"\b(?:" + "|".join(p.removeprefix(r"\b") for p in patterns) + ")")
 
 
 @dataclass(frozen=True)
@@ -377,7 +380,7 @@ def read_sentence(text: str) -> Sentence:
     concedes = bool(CONCEDES.match(text)) and not re.search(TURNS, text)
     declines = not concedes and has_sign(text, DECLINES_EN, DECLINES_RU)
     lacks = not concedes and has_sign(text, LACKS_EN, LACKS_RU)
-    concludes = bool(GIVES.search(text)) and not SUPPOSES.search(text)
+    concludes = bool(any_of(GIVES).search(text)) and not SUPPOSES.search(text)
     gives = concludes and not declines and not lacks
     return Sentence(text, declines, lacks, bool(any_of(NEEDS).search(text)), gives)
 

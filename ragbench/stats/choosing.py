@@ -50,11 +50,10 @@ def choose_best(
     configurations: Sequence[str],
     units: Any = None,
     *,
-    lower_is_better: bool = False,
     bounds: tuple[float, float] = UNBOUNDED,  # type: ignore[assignment]
     confidence: Confidence = DEFAULT,
 ) -> Choice:
-    """Choose the configuration with the best mean, and correct that mean for the choice.
+    """Choose the configuration with the highest mean, and correct that mean for the choice.
 
     values: (rows, configurations); a row that lacks a value is left out for all. The corrected mean
     is what questions say of a choice that others made, over many partings into folds. The interval
@@ -72,23 +71,18 @@ def choose_best(
             f"{table.shape[1]} configurations on {n_units} units: "
             f"a choice needs at least 2 on {FOLDS}"
         )
-    sign = -1.0 if lower_is_better else 1.0
-    share_chosen, value = cross_choose(sign * measured, codes, n_units, confidence.seed)
+    share_chosen, value = cross_choose(measured, codes, n_units, confidence.seed)
     frame = mean_intervals(measured, codes, bounds, confidence)
-    best = int(np.argmax(sign * frame["value"]))
+    best = int(np.argmax(frame["value"]))
     # Luck lies above for the highest of all: on that side the interval holds for every one of them.
     level = confidence.level ** (1 / table.shape[1])
     strict = mean_intervals(measured, codes, bounds, replace(confidence, level=level))
-    low, high = frame["low"][best], frame["high"][best]
-    if lower_is_better:
-        high = np.fmax(strict["high"][best], sign * value)
-    else:
-        low = np.fmin(strict["low"][best], sign * value)
+    low, high = np.fmin(strict["low"][best], value), frame["high"][best]
     frame.insert(0, "configuration", list(configurations))
     frame["share_chosen"] = share_chosen
-    frame["word"] = words_beside_best(measured, codes, best, lower_is_better, confidence)
+    frame["word"] = words_beside_best(measured, codes, best, confidence)
     seen = float(frame["value"][best])
-    return Choice(configurations[best], seen, sign * value, float(low), float(high), frame)
+    return Choice(configurations[best], seen, value, float(low), float(high), frame)
 
 
 def cross_choose(
@@ -114,7 +108,7 @@ def cross_choose(
 
 
 def words_beside_best(
-    values: Array, codes: NDArray[np.intp], best: int, lower_is_better: bool, confidence: Confidence
+    values: Array, codes: NDArray[np.intp], best: int, confidence: Confidence
 ) -> list[str]:
     """Compare every configuration with the best one; all pairs are the family.
 
@@ -129,7 +123,6 @@ def words_beside_best(
         values[:, first],
         values[:, second],
         codes,
-        lower_is_better=lower_is_better,
         confidence=replace(confidence, draws=n_draws),
     )
     words = [""] * values.shape[1]

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +21,7 @@ import pandas as pd
 PROJECT = Path(__file__).parents[2]
 REPEATS = 3
 METRICS = "exact_match,token_f1,rougeL_f"
-DEPTH = 100  # lines of a run for each query
+DEPTHS = (100, 1_000)  # lines of a run for each query
 WORDS = (PROJECT / "data" / "campus" / "chunks.en.jsonl").read_text(encoding="utf-8").split()
 # In a small process: a child's memory counts from that of the process that started it.
 RUN = """
@@ -78,14 +79,14 @@ def write_answers(file: Path, rows: int) -> None:
     pd.DataFrame(entries).to_csv(file, index=False)
 
 
-def write_trec(folder: Path, lines: int) -> None:
+def write_trec(folder: Path, lines: int, depth: int) -> None:
     """Write a run of so many lines, and judgements of five documents a query."""
     generator = random.Random(0)
     with (folder / "run").open("w") as run, (folder / "qrels").open("w") as qrels:
-        for query in range(lines // DEPTH):
-            documents = generator.sample(range(1_000_000), DEPTH)
+        for query in range(lines // depth):
+            documents = generator.sample(range(1_000_000), depth)
             for rank, document in enumerate(documents, start=1):
-                run.write(f"q{query} Q0 d{document} {rank} {200 - rank + 0.5} bench\n")
+                run.write(f"q{query} Q0 d{document} {rank} {depth - rank + 0.5} bench\n")
             for document in generator.sample(documents, 5):
                 qrels.write(f"q{query} 0 d{document} 1\n")
 
@@ -123,11 +124,11 @@ def measure_compare(folder: Path) -> None:
 
 
 def measure_trec(folder: Path, lines: int) -> None:
-    """Measure a run beside pytrec_eval."""
-    for count in (lines // 4, lines):
-        write_trec(folder, count)
+    """Measure runs beside pytrec_eval, and trec_eval where it is installed."""
+    for count, depth in product((lines // 4, lines), DEPTHS):
+        write_trec(folder, count, depth)
         command = ragbench("trec", "qrels", "run", "-m", "nDCG@10,P@10,MAP")
-        ours = measure(f"trec of {count:,} lines", command, folder)
+        ours = measure(f"trec of {count:,} lines, {depth:,} a query", command, folder)
         peer = [sys.executable, "-c", TREC_EVAL, "qrels", "run"]
         theirs = measure("  pytrec_eval", peer, folder)
         print(f"  ours takes {ours / theirs:.2f} of it")

@@ -107,8 +107,7 @@ def state_table(
 ) -> TableResult:
     """State a frame of scores. options: baseline, primary, level, draws, seed and language."""
     request = Request(**options)
-    systems = tuple(dict.fromkeys(scores["system"]))
-    labels = tuple(dict.fromkeys(scores["metric"]))
+    systems, labels = (tuple(scores[name].unique()) for name in ("system", "metric"))
     request = request.model_copy(
         update={
             "systems": systems,
