@@ -30,12 +30,11 @@ def nearest_in_memory(
     memory = np.empty((min(QUESTIONS, len(queries)), min(PASSAGES, len(vectors))), np.float32)
     for first in range(0, len(vectors), PASSAGES):
         block = vectors[first : first + PASSAGES]
-        columns = np.ascontiguousarray(block.T)
         for start in range(0, len(queries), QUESTIONS):
             rows = slice(start, start + QUESTIONS)
             asked = queries[rows]
             products = memory[: len(asked), : len(block)]
-            np.matmul(asked, columns, out=products)
+            np.matmul(asked, block.T, out=products)
             row, column = find_candidates(products, similarities[rows], k)
             exact = pair_similarities(asked, block, row, column)
             merge(positions[rows], similarities[rows], row, column + first, exact)

@@ -64,7 +64,7 @@ class Bm25:
         retrievals = []
         for question in progress(questions, "searching by words"):
             began = time.perf_counter()
-            stems = [word for word in content_stems(question) if word in index.vocab_dict]
+            stems = [stem(word) for word in content_words(question)]
             scores = index.get_scores(stems) if stems else np.zeros(0)
             rows = best_rows(scores, k)
             hits = tuple(self._known.hit(self._ids[row], float(scores[row])) for row in rows)
@@ -80,10 +80,14 @@ class Bm25:
         import bm25s
 
         index = bm25s.BM25(k1=BM25_K1, b=BM25_B, method="lucene", dtype="float64")
+        numbers = StemNumbers()
         texts = (self._known.texts[passage_id] for passage_id in self._ids)
-        stems = [content_stems(text) for text in progress(texts, "indexing", len(self._ids))]
+        stems = [
+            [numbers[word] for word in content_words(text)]
+            for text in progress(texts, "indexing", len(self._ids))
+        ]
         # Passages without a word would leave the library nothing to index.
-        index.index(stems if any(stems) else [[""]], show_progress=False)
+        index.index((stems, numbers.vocabulary) if numbers else [[""]], show_progress=False)
         return index
 
 
@@ -247,9 +251,20 @@ def index_of(table: RetrieverTable) -> Index:
     )
 
 
-def content_stems(text: str) -> list[str]:
-    """Return the stems of the words that carry meaning."""
-    return [stem(word) for word in words(text) if word not in FUNCTION_WORDS]
+class StemNumbers(dict[str, int]):
+    """A number for each word, the same for words of one stem; vocabulary has that of each stem."""
+
+    def __init__(self) -> None:
+        self.vocabulary: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        self[word] = self.vocabulary.setdefault(stem(word), len(self.vocabulary))
+        return self[word]
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words that carry meaning."""
+    return [word for word in words(text) if word not in FUNCTION_WORDS]
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:

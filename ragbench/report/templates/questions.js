@@ -11,13 +11,13 @@ function serve(list, form) {
   const places = new Map(elements.map((element, place) => [element, place]));
   let entries;
   const packed = list.querySelector(".packed");
-  const content = packed && unpack(packed.textContent);
+  let content; // of what is packed, once it is needed
+  const unpackOnce = () => (content ??= unpack(packed.textContent.trim()));
   let order = "";
 
   const update = async () => {
     entries ??= elements.map(readEntry); // when they are first needed: thousands take their time
-    // What is packed is searched too, once it is needed.
-    const details = content && form.words.value ? (await content).entries : null;
+    const details = packed && form.words.value ? (await unpackOnce()).entries : null;
     const isShown = chooseTest(form, details);
     let count = 0;
     entries.forEach((entry, place) => {
@@ -34,11 +34,11 @@ function serve(list, form) {
   };
 
   // What is packed does not fold by itself.
-  if (content) {
+  if (packed) {
     const toggle = async ({ target }) => {
       const element = target.closest(".questions > [id] > :first-child")?.parentElement;
       element?.toggleAttribute("open");
-      if (element?.children.length === 1) element.append(...draw(await content, places.get(element)));
+      if (element?.children.length === 1) element.append(...draw(await unpackOnce(), places.get(element)));
     };
     elements.forEach(({ firstElementChild: head }) => Object.assign(head, { tabIndex: 0, role: "button" }));
     list.addEventListener("click", toggle);
@@ -100,7 +100,9 @@ function sorted(entries, order, isLowerBetter) {
 }
 
 async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  // Browsers before the autumn of 2025 have no fromBase64, which is seventy times as fast.
+  const bytes =
+    Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
