@@ -7,14 +7,15 @@ import pytest
 from tests.weight import TOP, tokens_by_room, tokens_of
 
 BUDGETS = {
-    "core": 12_000,
+    "core": 11_950,
     "stats": 15_100,
-    "metrics": 34_820,
-    "data": 15_980,
+    "metrics": 34_805,
+    # Files of TREC that one blank parts are read as they are; others are tidied and read again.
+    "data": 16_010,
     "llm, judge": 15_850,
     "embed, store": 12_960,
     # One that ends the kernel is named, and the others are measured.
-    "systems": 15_530,
+    "systems": 15_535,
     "tiers": 35_300,
     # With the results that list them.
     "views": 26_510,
@@ -26,7 +27,7 @@ BUDGETS = {
     "extras": 25_180,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_930
+ALL = 232_924
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ Item = TypeVar("Item")
 DELAY = 2.0  # seconds; what is shorter needs no bar
 
 
-def progress(items: Iterable[Item], label: str, total: int | None = None) -> Iterator[Item]:
+def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
     """Yield the items; after two seconds a bar says how many are done and how long it takes.
 
     Nothing of it stays in a notebook that is executed without a terminal.
     """
-    with bar(label, total or length_hint(items) or None) as shown:
+    with bar(label, length_hint(items) or None) as shown:
         for item in items:
             yield item
             shown.update()

@@ -82,7 +82,7 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
     path = Path(path)
     with naming(path):
         frame = _read(path, "similarity")
-    run = Judged(path.name.partition(".")[0], frame)
+    name, notes = path.name.partition(".")[0], []
     scores = frame["similarity"].to_numpy(np.float32 if trec_eval else np.float64)
     if not np.isfinite(scores).all():
         raise BenchError(f"{path.name}: a score is NaN or infinite; write finite ones")
@@ -91,32 +91,31 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
     turns = np.diff(queries)
     steps, rank_steps = (np.diff(values)[turns == 0] for values in (scores, ranks))
     order = np.arange(len(frame))
-    if len(steps) and steps.min() >= 0 < steps.max():
-        run.notes.append(
+    if (steps >= 0).all() and (steps > 0).any():
+        notes.append(
             "the lowest score stands first, and the highest counts as best; "
             "of distances write the negative"
         )
-    is_after = (steps < 0) | ((steps == 0) & (rank_steps > 0))
-    if (turns < 0).any() or not is_after.all():
+    is_early = (steps > 0) | ((steps == 0) & (rank_steps <= 0))
+    if (turns < 0).any() or is_early.any():
         by_id = pd.Series(names).rank(ascending=not trec_eval).to_numpy()[documents]
         order = np.lexsort((by_id, ranks, -scores, queries))
     pairs = queries[order] * len(names) + documents[order]
-    # To sort whole numbers takes a third of the time that looking each of them up takes.
+    # To sort whole numbers takes a third of the time of looking up each of them.
     if not np.diff(np.sort(pairs)).all():
-        is_copy = pd.Series(pairs).duplicated().to_numpy()
-        run.notes.append(f"{is_copy.sum():,} lines name a document again; its better score counts")
+        is_copy = pd.Series(pairs).duplicated()
+        notes.append(f"{is_copy.sum():,} lines name a document again; its better score counts")
         order = order[~is_copy]
-    counts = np.bincount(queries[order])
-    first = np.cumsum(counts) - counts
-    rank = np.arange(len(order)) - first[queries[order]] + 1
-    ranked = frame.iloc[order].assign(system=run.name, rank=rank, gain=np.nan)
-    run.frame = ranked[RETRIEVED.names].reset_index(drop=True)
-    return run
+    rows = queries[order]
+    counts = np.bincount(rows)
+    rank = np.arange(1, len(rows) + 1) - (np.cumsum(counts) - counts)[rows]
+    ranked = frame.iloc[order].assign(system=name, rank=rank, gain=np.nan)
+    return Judged(name, ranked[RETRIEVED.names].reset_index(drop=True), notes)
 
 
 def _read(path: Path, number: str) -> pd.DataFrame:
     """Return the columns of a file that are read: texts for ids, floats for numbers."""
-    import pyarrow as pa
+    from pyarrow import ArrowInvalid
 
     with open_bytes(path) as file:
         data = file.read(MAX_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -132,7 +131,7 @@ def _read(path: Path, number: str) -> pd.DataFrame:
     if words[0] in HEADERS:
         data = data[len(head) :]
     if b"\t" not in data:
-        with suppress(pa.ArrowInvalid):
+        with suppress(ArrowInvalid):
             frame = _parse(data, names)
             if (frame[PAIR] != "").all(axis=None):
                 return frame
@@ -140,22 +139,18 @@ def _read(path: Path, number: str) -> pd.DataFrame:
     data = re.sub(rb"(?m)^ | (?=\r?$)", b"", re.sub(rb"[ \t]+", b" ", data))
     try:
         return _parse(data, names)
-    except pa.ArrowInvalid as error:
+    except ArrowInvalid as error:
         raise BenchError(f"{error}; write {SHOWN[number]}") from None
 
 
 def _parse(data: bytes, names: tuple[str, ...]) -> pd.DataFrame:
     """Read lines whose words are parted by one blank. Raises ArrowInvalid for others."""
-    import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import BufferReader, csv, float64, string
 
-    types = {}
-    for name in names:
-        if name in READ:
-            types[name] = pa.float64() if name in NUMBERS else pa.string()
+    types = {name: float64() if name in NUMBERS else string() for name in names if name in READ}
     table = csv.read_csv(
-        pa.BufferReader(data),
-        # Two threads take the time of one, and nearly twice its work.
+        BufferReader(data),
+        # Two threads take the time of one.
         csv.ReadOptions(column_names=names, use_threads=False),
         csv.ParseOptions(delimiter=" ", quote_char=False),
         csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),

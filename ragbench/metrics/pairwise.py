@@ -78,11 +78,6 @@ class Duel:
     backward: str | None
     reason: str = ""
 
-    @property
-    def is_consistent(self) -> bool | None:
-        """Whether both orders agree; None where one of them has no reply."""
-        return None if self.choice is None else self.forward == self.backward
-
 
 async def compare_answers(
     judge: Judge, question: str, first: str, second: str, reference: str = ""

@@ -329,7 +329,7 @@ CLAUSES = re.compile(
 @cache  # they take a tenth of a short command to compile
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Compile patterns of which any will do, when they are first needed; each begins at a word."""
-    # Said once for all of them, the places within words are passed over four times as fast.
+    # Said once, places within words are passed over four times as fast.
     return re.compile(r"\b(?:" + "|".join(p.removeprefix(r"\b") for p in patterns) + ")")
 
 

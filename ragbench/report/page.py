@@ -102,8 +102,8 @@ def write_plotly(folder: Path) -> None:
     from plotly.offline import get_plotlyjs
 
     # So told, Chromium compiles it beside the page: the page answers half a second earlier.
-    hint = "//# allFunctionsCalledOnLoad\n"
-    (folder / PLOTLY).write_text(hint + get_plotlyjs(), encoding="utf-8")
+    script = "//# allFunctionsCalledOnLoad\n" + get_plotlyjs()
+    (folder / PLOTLY).write_text(script, encoding="utf-8")
 
 
 def colour_css(place: str = ":root") -> str:

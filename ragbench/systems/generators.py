@@ -93,8 +93,8 @@ class Extractive:
     def write(self, questions: Sequence[str], contexts: Contexts) -> list[Reply]:
         """See `Generator`; a repeat gives the same answer."""
         replies = []
-        pairs = zip(questions, contexts, strict=True)
-        for question, hits in progress(pairs, "quoting", len(questions)):
+        pairs = list(zip(questions, contexts, strict=True))
+        for question, hits in progress(pairs, "quoting"):
             began = time.perf_counter()
             answer = self.answer(question, [hit.text for hit in hits])
             replies.append(Reply(answer, tuple(hits), (time.perf_counter() - began) * 1000))
@@ -217,8 +217,8 @@ class FunctionGenerator:
 
     def write(self, questions: Sequence[str], contexts: Contexts) -> list[Reply]:
         """See `Generator`."""
-        pairs = zip(questions, contexts, strict=True)
-        return [self._write(*pair) for pair in progress(pairs, "answering", len(questions))]
+        pairs = list(zip(questions, contexts, strict=True))
+        return [self._write(*pair) for pair in progress(pairs, "answering")]
 
     def describe(self) -> str:
         """Name the function."""

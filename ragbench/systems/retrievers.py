@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -80,14 +80,18 @@ class Bm25:
         import bm25s
 
         index = bm25s.BM25(k1=BM25_K1, b=BM25_B, method="lucene", dtype="float64")
-        numbers = StemNumbers()
-        texts = (self._known.texts[passage_id] for passage_id in self._ids)
-        stems = [
-            [numbers[word] for word in content_words(text)]
-            for text in progress(texts, "indexing", len(self._ids))
+        vocabulary: dict[str, int] = {}
+
+        @cache  # a language has few words beside its texts
+        def number(word: str) -> int:
+            return vocabulary.setdefault(stem(word), len(vocabulary))
+
+        numbers = [
+            [number(word) for word in content_words(self._known.texts[passage_id])]
+            for passage_id in progress(self._ids, "indexing")
         ]
         # Passages without a word would leave the library nothing to index.
-        index.index((stems, numbers.vocabulary) if numbers else [[""]], show_progress=False)
+        index.index((numbers, vocabulary) if vocabulary else [[""]], show_progress=False)
         return index
 
 
@@ -249,17 +253,6 @@ def index_of(table: RetrieverTable) -> Index:
     return Index(
         table.index, table.m, table.ef_construction, table.ef_search, table.lists, table.probes
     )
-
-
-class StemNumbers(dict[str, int]):
-    """A number for each word, the same for words of one stem; vocabulary has that of each stem."""
-
-    def __init__(self) -> None:
-        self.vocabulary: dict[str, int] = {}
-
-    def __missing__(self, word: str) -> int:
-        self[word] = self.vocabulary.setdefault(stem(word), len(self.vocabulary))
-        return self[word]
 
 
 def content_words(text: str) -> list[str]:

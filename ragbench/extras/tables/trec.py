@@ -146,15 +146,16 @@ def missing_queries(name: str, run: pd.DataFrame, question_ids: Sequence[str]) -
     Raises BenchError where it has none of them.
     """
     present = set(run["question_id"].unique())
-    n_missing = sum(query not in present for query in question_ids)
-    if n_missing == len(question_ids):
+    judged = set(question_ids)
+    n_missing = len(judged - present)
+    if not judged & present:
         raise BenchError(f"{name} has none of the judged queries; {question_ids[0]!r} is one")
     notes = []
     if n_missing:
         notes.append(
             f"{name} lacks {n_missing} of {len(question_ids)} judged queries: each counts 0"
         )
-    n_unjudged = len(present.difference(question_ids))
+    n_unjudged = len(present - judged)
     if n_unjudged:
         notes.append(
             f"{name} has {n_unjudged} queries of which nothing is judged relevant: left out"

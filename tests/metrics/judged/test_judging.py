@@ -312,7 +312,7 @@ def test_an_embedders_error_reaches_who_asked() -> None:
 def test_pairs_are_asked_in_both_orders(choices: Any, choice: str, is_consistent: bool) -> None:
     judge = ScriptedJudge(pairwise=[{"choice": word} for word in choices])
     duel = asyncio.run(compare_answers(judge, "Q?", "first", "second"))
-    assert (duel.choice, duel.is_consistent) == (choice, is_consistent)
+    assert (duel.choice, duel.forward == duel.backward) == (choice, is_consistent)
     assert [values["answer_a"] for values in judge.asked("pairwise")] == ["first", "second"]
 
 
