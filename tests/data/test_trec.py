@@ -36,6 +36,8 @@ REFUSED = {
     "a word": ("q 0 A x\n", "write QUERY 0 DOCUMENT GRADE"),
     "nan": ("q 0 A nan\n", "no whole number"),
     "a word too many": ("q 0 A 1\nq 0 A B 1\n", "Expected 4 columns, got 5.*write QUERY 0"),
+    "a document too few": ("q 0 A 1\nq 0  1\n", "Expected 4 columns, got 3"),
+    "a tab within": ("q 0 A 1\nq 0 B\tC 1\n", "Expected 4 columns, got 5"),
     "six words": ("q Q0 A 1 3 r\n", "line 1: has 6 words; write QUERY 0"),
     "true": ('{"q": {"A": true}}', "the grade True is no number"),
     "broken": ('{"q": {"A": 1}', "line 1: .*; write {query: {document: number}}"),

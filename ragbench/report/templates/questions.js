@@ -12,7 +12,7 @@ function serve(list, form) {
   let entries;
   const packed = list.querySelector(".packed");
   let content; // of what is packed, once it is needed
-  const unpackOnce = () => (content ??= unpack(packed.textContent.trim()));
+  const unpackOnce = () => (content ??= unpack(packed.textContent));
   let order = "";
 
   const update = async () => {
