@@ -6,6 +6,7 @@ trusted, 70 a fault of ragbench itself, 130 and 143 interrupted.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import shlex
@@ -92,10 +93,14 @@ class LazyCommand(TyperCommand):
 
 def load_command(name: str) -> Any:
     """Import a command: the function `main` of its module."""
+    # What imports make stays: Python's collector would look through it again and again.
+    gc.disable()
     module = importlib.import_module(COMMANDS[name][0])
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     settings = {"help_option_names": ["-h", "--help"], **getattr(module, "CONTEXT", {})}
     app.command(name, context_settings=settings)(module.main)
+    gc.freeze()
+    gc.enable()
     return typer.main.get_command(app)
 
 
@@ -163,6 +168,7 @@ def program() -> NoReturn:
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, interrupt)
     code = run(sys.argv[1:])
+    gc.freeze()  # the end would look through it all once more
     sys.exit(SIGNALLED + received[0] if received else code)
 
 

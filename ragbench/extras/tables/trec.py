@@ -85,6 +85,8 @@ def measure_runs(
     compatible: bool = False,
 ) -> TableResult:
     """Read judgements and runs, measure and state. Raises NotEnoughError without relevant ones."""
+    import pyarrow as pa
+
     from ragbench.data import read_qrels, read_run
     from ragbench.extras.tables.results import Trec, make_scores, state_table
     from ragbench.metrics.ranking_frames import add_gains, arrange
@@ -92,8 +94,12 @@ def measure_runs(
     from ragbench.tiers.common import About
 
     check_rankings(metrics)
+    # Arrow's own asks the system for fresh memory for every column of millions of lines.
+    pa.set_memory_pool(pa.system_memory_pool())
     judged = read_qrels(qrels)
-    labels = prepare_labels(judged.frame, compatible)
+    labels = judged.frame
+    if compatible:
+        labels["grade"] = labels["grade"].clip(lower=NOT_JUDGED)
     least = 0.0 if level is None else np.nextafter(level, -np.inf)
     relevant = labels.loc[labels["grade"] > least, "question_id"]
     question_ids = sorted(relevant.unique())
@@ -121,14 +127,6 @@ def check_rankings(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.kind != "ranking":
             raise BenchError(f"{metric.label} reads no ranking")
-
-
-def prepare_labels(labels: pd.DataFrame, compatible: bool) -> pd.DataFrame:
-    """Return the judgements; as trec_eval takes them, every grade below 0 is none."""
-    grades = labels["grade"]
-    if compatible:
-        labels = labels.assign(grade=grades.where(grades >= 0, float(NOT_JUDGED)))
-    return labels
 
 
 def bind_level(metric: Metric, level: float | None) -> Metric:
