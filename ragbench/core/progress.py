@@ -22,7 +22,7 @@ def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
             shown.update()
 
 
-def bar(label: str, total: int | None = None) -> Any:
+def bar(label: str, total: int | None) -> Any:
     """Return a tqdm bar for what is no loop; use it with `with`, call `.update(n)`."""
     from tqdm import tqdm
 

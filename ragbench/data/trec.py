@@ -83,7 +83,7 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
     with naming(path):
         frame = _read(path, "similarity")
     name, notes = path.name.partition(".")[0], []
-    scores = frame["similarity"].to_numpy(np.float32 if trec_eval else np.float64)
+    scores = frame["similarity"].to_numpy(np.float32 if trec_eval else float)
     if not np.isfinite(scores).all():
         raise BenchError(f"{path.name}: a score is NaN or infinite; write finite ones")
     ranks = frame["rank"].to_numpy() if "rank" in frame and not trec_eval else np.zeros(len(frame))
@@ -98,7 +98,7 @@ def read_run(path: str | Path, *, trec_eval: bool = False) -> Judged:
         )
     is_early = (steps > 0) | ((steps == 0) & (rank_steps <= 0))
     if (turns < 0).any() or is_early.any():
-        by_id = pd.Series(names).rank(ascending=not trec_eval).to_numpy()[documents]
+        by_id = pd.Series(names).rank(ascending=not trec_eval)[documents]
         order = np.lexsort((by_id, ranks, -scores, queries))
     pairs = queries[order] * len(names) + documents[order]
     # To sort whole numbers takes a third of the time of looking up each of them.

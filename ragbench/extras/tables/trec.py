@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ragbench.extras.tables.results import TableResult
 
 USUAL = "ndcg@10, mrr, average_precision, recall@100, precision@10"
-NOT_JUDGED = -1  # by trec_eval's rule; a lower grade is a judgement
-LEVEL = "level"
 
 
 def main(
@@ -99,7 +97,8 @@ def measure_runs(
     judged = read_qrels(qrels)
     labels = judged.frame
     if compatible:
-        labels["grade"] = labels["grade"].clip(lower=NOT_JUDGED)
+        # To trec_eval every grade below 0 is none; else a lower one is a judgement.
+        labels["grade"] = labels["grade"].clip(lower=-1)
     least = 0.0 if level is None else np.nextafter(level, -np.inf)
     relevant = labels.loc[labels["grade"] > least, "question_id"]
     question_ids = sorted(relevant.unique())
@@ -133,9 +132,9 @@ def bind_level(metric: Metric, level: float | None) -> Metric:
     """Return the metric with the smallest relevant grade, where it knows only yes and no."""
     from dataclasses import replace
 
-    if level is None or LEVEL not in metric.parameters or LEVEL in metric.options:
+    if level is None or "level" not in metric.parameters or "level" in metric.options:
         return metric
-    return replace(metric, options={**metric.options, LEVEL: level})
+    return replace(metric, options={**metric.options, "level": level})
 
 
 def missing_queries(name: str, run: pd.DataFrame, question_ids: Sequence[str]) -> list[str]:
