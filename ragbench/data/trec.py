@@ -145,9 +145,11 @@ def _read(path: Path, number: str) -> pd.DataFrame:
 
 def _parse(data: bytes, names: tuple[str, ...]) -> pd.DataFrame:
     """Read lines whose words are parted by one blank. Raises ArrowInvalid for others."""
-    from pyarrow import BufferReader, csv, float64, string
+    from pyarrow import BufferReader, csv, float64, large_string
 
-    types = {name: float64() if name in NUMBERS else string() for name in names if name in READ}
+    types = {
+        name: float64() if name in NUMBERS else large_string() for name in names if name in READ
+    }
     table = csv.read_csv(
         BufferReader(data),
         # Two threads take the time of one.
