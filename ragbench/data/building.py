@@ -175,8 +175,8 @@ class Builder:
             self.notes.append(f"{len(self.left_out):,} rows left out, {first}")
         if not any(self.rows.values()):
             raise BenchError(f"no row can be used; {'; '.join([*self.notes, self.seen])}")
-        telling = self.rows["questions"] or self.rows["passages"]
-        texts = "".join(row[1] for row in telling[:BATCH]).lower()
+        rows = self.rows["questions"] or self.rows["passages"]
+        texts = "".join(row[1] for row in rows[:: len(rows) // BATCH + 1]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         frames = {}
         for key, rows in self.rows.items():

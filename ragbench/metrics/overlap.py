@@ -204,7 +204,7 @@ def encode_words(texts: Texts, stem: bool) -> tuple[list[str], NDArray[np.int64]
 
 
 def rouge_recalls(references: Sequence[str], answers: Sequence[str]) -> Array:
-    """Return (pairs, kinds), by rouge-score's port to Rust or by rouge-score itself: alike."""
+    """Return the recalls, (pairs, kinds): rouge-score's port to Rust and itself give the same."""
     try:
         from rouge_score_rs.rouge_scorer import RougeScorer as Scorer
 
@@ -214,7 +214,7 @@ def rouge_recalls(references: Sequence[str], answers: Sequence[str]) -> Array:
 
         score = partial(map, RougeScorer(KINDS).score)
     recalls: list[float] = []
-    # Four objects a pair: of some thousands Python's collector would look through all there are.
+    # Thousands of results at once would set off Python's collector.
     for start in range(0, len(answers), ROUGE_BATCH):
         batch = slice(start, start + ROUGE_BATCH)
         scores = score(references[batch], answers[batch])

@@ -23,8 +23,8 @@ def drop_copies(retrieved: pd.DataFrame) -> pd.DataFrame:
     start and end.
     """
     ranking = ["system", "question_id"]
-    piece = [name for name in PIECE if name in retrieved]
-    is_copy = retrieved.duplicated([*ranking, "passage_id", *piece])
+    passage = ["passage_id", *(name for name in PIECE if name in retrieved)]
+    is_copy = retrieved.duplicated(ranking + passage)
     if not is_copy.any():
         return retrieved
     kept = retrieved[~is_copy]
@@ -67,7 +67,7 @@ def places_in(index: pd.Index, column: pd.Series) -> np.ndarray:
     """Return the place of each value in the index, −1 for one that is not there."""
     text = pa.large_string()
     places = pc.index_in(pa.array(column, text), pa.array(index, text))
-    return places.fill_null(-1).to_numpy()
+    return places.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def collapse_pages(

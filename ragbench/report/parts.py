@@ -138,8 +138,8 @@ class Part:
         bundle: dict[str, Any] = {"text/plain": str(self), "text/html": str(html)}
         if is_figure(self.content):
             drawn = figure_data(self.content)
-            # JupyterLab draws this itself, and knows no heading beside it: above the legend.
-            drawn["layout"]["margin"]["t"] += 24
+            # JupyterLab shows no caption: the title needs room above the legend.
+            drawn["layout"].setdefault("margin", {})["t"] = 60
             drawn["layout"]["title"] = {"text": f"<b>{escape(self.title)}</b>", "x": 0}
             bundle["application/vnd.plotly.v1+json"] = drawn
             bundle["text/html"] += str(DRAW_ALONE)

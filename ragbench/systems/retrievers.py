@@ -82,7 +82,7 @@ class Bm25:
         index = bm25s.BM25(k1=BM25_K1, b=BM25_B, method="lucene", dtype="float64")
         vocabulary: dict[str, int] = {}
 
-        @cache  # a language has few words beside its texts
+        @cache  # each distinct word is stemmed once
         def number(word: str) -> int:
             return vocabulary.setdefault(stem(word), len(vocabulary))
 

@@ -251,6 +251,13 @@ def test_questions_alone_and_as_objects() -> None:
     assert (dataset.language, row["answerable"]) == ("ru", False)
 
 
+def test_the_language_is_that_of_questions_from_beginning_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ragbench.data.building.BATCH", 2)
+    assert from_objects(["Where?"] * 3 + ["Сколько стоит комната?"] * 4).language == "ru"
+
+
 @pytest.mark.parametrize("documents", [[{"text": ""}], []])
 def test_objects_that_say_nothing_are_refused(documents: Any) -> None:
     with pytest.raises(BenchError, match=r"no row|no rows"):

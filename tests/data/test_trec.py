@@ -38,6 +38,8 @@ REFUSED = {
     "a word too many": ("q 0 A 1\nq 0 A B 1\n", "Expected 4 columns, got 5.*write QUERY 0"),
     "a document too few": ("q 0 A 1\nq 0  1\n", "Expected 4 columns, got 3"),
     "a tab within": ("q 0 A 1\nq 0 B\tC 1\n", "Expected 4 columns, got 5"),
+    "a row below a header": ("query-id corpus-id score\nq A 1\nq B x\n", "Row #3"),
+    "half a grade below a copy": ("q 0 A 1\nq 0 A 1\nq 0 B 0.5\n", "the grade 0.5 of 'B'"),
     "six words": ("q Q0 A 1 3 r\n", "line 1: has 6 words; write QUERY 0"),
     "true": ('{"q": {"A": true}}', "the grade True is no number"),
     "broken": ('{"q": {"A": 1}', "line 1: .*; write {query: {document: number}}"),
@@ -61,6 +63,7 @@ RUNS = {
     "32-bit scores": ("q Q0 A 1 0.30000000001 r\nq Q0 B 2 0.3 r\n", True, ["B", "A"]),
     "64-bit scores": ("q Q0 A 1 0.30000000001 r\nq Q0 B 2 0.3 r\n", False, ["A", "B"]),
     "no tag": ("q Q0 A 1 3\nq Q0 B 2 2\n", False, ["A", "B"]),
+    "a rank that is none": ("q Q0 A nan 3 r\nq Q0 B 2 3 r\n", False, ["B", "A"]),
     "json": ('{"q": {"A": 2.5, "B": 3}}', False, ["B", "A"]),
 }
 

@@ -186,6 +186,18 @@ def test_a_passage_counts_once_and_questions_keep_their_order() -> None:
     assert rankings.n_retrieved.tolist() == [1, 0, 3]
 
 
+def test_pairs_of_many_questions_and_many_passages_are_kept_apart() -> None:
+    # More pairs than 32 bits can number: 65,000 · 70,000 + 50,940 is 2³² more than that of q3644
+    # and d3644.
+    numbers = range(70_000)
+    labels = pd.DataFrame(
+        {"question_id": [f"q{n}" for n in numbers], "passage_id": [f"d{n}" for n in numbers]}
+    ).assign(grade=1.0)
+    pairs = pd.DataFrame({"question_id": ["q65000"] * 2, "passage_id": ["d50940", "d65000"]})
+    gains = add_gains(pairs.assign(system="a"), labels)["gain"]
+    np.testing.assert_array_equal(gains, [np.nan, 1.0])
+
+
 def test_pages_stand_at_the_place_of_their_first_passage_with_the_highest_grade() -> None:
     urls = {"p1": "u", "p2": "", "p3": "u"}
     pages, labels = collapse_pages(RETRIEVED, LABELS, urls)

@@ -9,6 +9,7 @@ a rule can tell. So they hold the rule, and do not measure it.
 from __future__ import annotations
 
 RUSSIAN_REFUSALS = """
+- Ничего не известно о сроках.
 В предоставленных документах нет информации о стоимости проживания.
 Не могу ответить на этот вопрос.
 Нет данных.
@@ -284,6 +285,8 @@ RUSSIAN_ANSWERS = """
 """.strip().splitlines()
 
 ENGLISH_REFUSALS = """
+It is n't mentioned in the context.
+That is n't enough to determine the price.
 Not in the provided text.
 The passages are silent on this.
 That information isn't provided in the context.

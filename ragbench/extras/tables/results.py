@@ -107,7 +107,8 @@ def state_table(
 ) -> TableResult:
     """State a frame of scores. options: baseline, primary, level, draws, seed and language."""
     request = Request(**options)
-    systems, labels = (tuple(scores[name].unique()) for name in ("system", "metric"))
+    systems = tuple(scores["system"].unique())
+    labels = tuple(scores["metric"].unique())
     request = request.model_copy(
         update={
             "systems": systems,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import typer
 
 from ragbench.cli.options import (
@@ -60,6 +61,8 @@ def main(
 
     Example: `ragbench trec qrels.txt bm25.run dense.run -m nDCG@10,P@10 --latex table.tex`
     """
+    # Arrow's own asks the system for fresh memory for every column of millions of lines.
+    pa.set_memory_pool(pa.system_memory_pool())
     chosen = parse_labels(split_list(metrics) or USUAL)
     options = {
         "baseline": baseline,
@@ -83,21 +86,19 @@ def measure_runs(
     compatible: bool = False,
 ) -> TableResult:
     """Read judgements and runs, measure and state. Raises NotEnoughError without relevant ones."""
-    import pyarrow as pa
-
     from ragbench.data import read_qrels, read_run
     from ragbench.extras.tables.results import Trec, make_scores, state_table
     from ragbench.metrics.ranking_frames import add_gains, arrange
     from ragbench.metrics.rankings import measure_rankings
     from ragbench.tiers.common import About
 
-    check_rankings(metrics)
-    # Arrow's own asks the system for fresh memory for every column of millions of lines.
-    pa.set_memory_pool(pa.system_memory_pool())
+    for metric in metrics:
+        if metric.kind != "ranking":
+            raise BenchError(f"{metric.label} reads no ranking")
     judged = read_qrels(qrels)
     labels = judged.frame
     if compatible:
-        # To trec_eval every grade below 0 is none; else a lower one is a judgement.
+        # To trec_eval every grade below 0 is no judgement; otherwise only −1 is none.
         labels["grade"] = labels["grade"].clip(lower=-1)
     least = 0.0 if level is None else np.nextafter(level, -np.inf)
     relevant = labels.loc[labels["grade"] > least, "question_id"]
@@ -105,7 +106,7 @@ def measure_runs(
     if not question_ids:
         raise NotEnoughError(f"{qrels}: no query has a relevant document")
     bound = [bind_level(metric, level) for metric in metrics]
-    notes = [*judged.notes]
+    notes = judged.notes
     values: dict[tuple[str, str], pd.Series] = {}
     for path in runs:
         run = read_run(path, trec_eval=compatible)
@@ -119,13 +120,6 @@ def measure_runs(
     units = pd.Series(question_ids, index=question_ids)
     about = About(qrels.name, notes=tuple(notes))
     return state_table(Trec, make_scores(values, units), options, about=about)
-
-
-def check_rankings(metrics: Sequence[Metric]) -> None:
-    """Refuse metrics that read no ranking."""
-    for metric in metrics:
-        if metric.kind != "ranking":
-            raise BenchError(f"{metric.label} reads no ranking")
 
 
 def bind_level(metric: Metric, level: float | None) -> Metric:
@@ -149,9 +143,7 @@ def missing_queries(name: str, run: pd.DataFrame, question_ids: Sequence[str]) -
         raise BenchError(f"{name} has none of the judged queries; {question_ids[0]!r} is one")
     notes = []
     if n_missing:
-        notes.append(
-            f"{name} lacks {n_missing} of {len(question_ids)} judged queries: each counts 0"
-        )
+        notes.append(f"{name} lacks {n_missing} of {len(judged)} judged queries: each counts 0")
     n_unjudged = len(present - judged)
     if n_unjudged:
         notes.append(

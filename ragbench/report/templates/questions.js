@@ -38,7 +38,10 @@ function serve(list, form) {
     const toggle = async ({ target }) => {
       const element = target.closest(".questions > [id] > :first-child")?.parentElement;
       element?.toggleAttribute("open");
-      if (element?.children.length === 1) element.append(...draw(await unpackOnce(), places.get(element)));
+      if (element?.children.length !== 1) return;
+      const unpacked = await unpackOnce();
+      // Whoever clicked twice meanwhile has it already.
+      if (element.children.length === 1) element.append(...draw(unpacked, places.get(element)));
     };
     elements.forEach(({ firstElementChild: head }) => Object.assign(head, { tabIndex: 0, role: "button" }));
     list.addEventListener("click", toggle);
