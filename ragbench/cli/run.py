@@ -113,7 +113,7 @@ def main(
         return
     began = time.monotonic()
     # They load the library while this process looks at names and data.
-    with Kernels(min(workers, len(pages or []) or workers)) as kernels:
+    with Kernels(workers, len(pages or PAGES)) as kernels:
         from ragbench.report.run import new_run_folder, point_latest, run_notebooks
 
         notebooks = choose_notebooks(settings, pages or [], values)

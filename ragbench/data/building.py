@@ -15,7 +15,7 @@ from ragbench.core.frames import EXTRAS, GROUPED_LABELS, PASSAGES, QUESTIONS, fr
 from ragbench.core.numbers import read_numbers
 from ragbench.core.types import Dataset, Passage
 from ragbench.data.columns import choose_columns, text_of
-from ragbench.data.files import BATCH, LeftOut, Table
+from ragbench.data.files import LeftOut, Table
 from ragbench.data.messages import is_dialogue, read_turns
 from ragbench.data.passages import read_grades, read_labels, read_passages, read_references
 from ragbench.data.values import Row, as_list, clean, find, name_by_text, read_truth
@@ -175,8 +175,7 @@ class Builder:
             self.notes.append(f"{len(self.left_out):,} rows left out, {first}")
         if not any(self.rows.values()):
             raise BenchError(f"no row can be used; {'; '.join([*self.notes, self.seen])}")
-        rows = self.rows["questions"] or self.rows["passages"]
-        texts = "".join(row[1] for row in rows[:: len(rows) // BATCH + 1]).lower()
+        texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
         is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
         frames = {}
         for key, rows in self.rows.items():

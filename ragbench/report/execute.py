@@ -33,11 +33,13 @@ class Kernels:
     """The kernels of a run, so that they can be ended together. A context manager.
 
     They listen on sockets in a folder that only this user can open; where its name is too long for
-    a socket, on the loopback address. at_once: how many run side by side; they share the cores.
+    a socket, on the loopback address. workers, pages: as many as the smaller number run side by
+    side, and share the cores.
     """
 
-    def __init__(self, at_once: int) -> None:
+    def __init__(self, workers: int, pages: int) -> None:
         # More threads than cores wait for each other by spinning: ten times the work.
+        at_once = max(min(workers, pages), 1)
         threads = str(max((os.cpu_count() or 1) // at_once, 1))
         self.environment = {"OMP_NUM_THREADS": threads, **os.environ}
         self.managers: list[Any] = []

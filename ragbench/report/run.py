@@ -107,7 +107,7 @@ def run_notebooks(
     out = Path(out).absolute()
     language = load_language(parameters["language"])
     pages = plan_pages([Path(notebook) for notebook in notebooks], parameters, language)
-    own = nullcontext(kernels) if kernels else Kernels(max(min(workers, len(pages)), 1))
+    own = nullcontext(kernels) if kernels else Kernels(workers, len(pages))
     with own as kernels, replaced(out) as new_folder:
         run = Run(new_folder, out.name, language, pages)
         execute_pages(run, settings, kernels, workers, on_progress)

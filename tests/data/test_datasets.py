@@ -251,10 +251,7 @@ def test_questions_alone_and_as_objects() -> None:
     assert (dataset.language, row["answerable"]) == ("ru", False)
 
 
-def test_the_language_is_that_of_questions_from_beginning_to_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("ragbench.data.building.BATCH", 2)
+def test_the_language_is_that_of_questions_from_beginning_to_end() -> None:
     assert from_objects(["Where?"] * 3 + ["Сколько стоит комната?"] * 4).language == "ru"
 
 

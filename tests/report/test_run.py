@@ -20,6 +20,7 @@ import pytest
 from ragbench.core.errors import BenchError
 from ragbench.core.language import load_language
 from ragbench.core.settings import Settings
+from ragbench.report.execute import Kernels
 from ragbench.report.index import write_index
 from ragbench.report.manifest import git_commit
 from ragbench.report.parts import DRAW_ALONE, JUPYTER_STYLE, PAGE_HTML
@@ -396,6 +397,20 @@ def test_a_disk_that_fills_leaves_the_older_report_as_it_was(
         run_notebooks([], out, {}, settings=Settings(), workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
     assert (out / "index.html").read_text(encoding="utf-8") == "older"
+
+
+@pytest.mark.parametrize(
+    ("workers", "pages", "threads"),
+    [(3, 12, "2"), (8, 1, "8"), (1, 5, "8"), (16, 16, "1"), (3, 0, "8")],
+)
+def test_kernels_that_run_at_once_share_the_cores(
+    monkeypatch: pytest.MonkeyPatch, workers: int, pages: int, threads: str
+) -> None:
+    monkeypatch.setattr("ragbench.report.execute.CAN_FORK", False)  # no process is needed
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with Kernels(workers, pages) as kernels:
+        assert kernels.environment["OMP_NUM_THREADS"] == threads
 
 
 @pytest.mark.slow

@@ -95,8 +95,7 @@ def measure_runs(
     for metric in metrics:
         if metric.kind != "ranking":
             raise BenchError(f"{metric.label} reads no ranking")
-    judged = read_qrels(qrels)
-    labels = judged.frame
+    labels = read_qrels(qrels).frame
     if compatible:
         # To trec_eval every grade below 0 is no judgement; otherwise only −1 is none.
         labels["grade"] = labels["grade"].clip(lower=-1)
@@ -106,7 +105,7 @@ def measure_runs(
     if not question_ids:
         raise NotEnoughError(f"{qrels}: no query has a relevant document")
     bound = [bind_level(metric, level) for metric in metrics]
-    notes = judged.notes
+    notes: list[str] = []
     values: dict[tuple[str, str], pd.Series] = {}
     for path in runs:
         run = read_run(path, trec_eval=compatible)
