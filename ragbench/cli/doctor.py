@@ -118,13 +118,13 @@ def examine_packages() -> Findings:
 
 def examine_data(settings: Settings) -> Findings:
     """Read the data set and count what it has; own tables are looked at apart."""
-    from ragbench.cli.load import describe
+    from ragbench.cli.load import count, describe
     from ragbench.data import read_dataset
 
     if not settings.dataset.startswith("db:"):
         folder = settings.path(settings.data_folder)
         dataset = read_dataset(settings.dataset, settings.language, folder)
-        yield Finding("ok", "data", f"{dataset.name}: {describe(dataset)}")
+        yield Finding("ok", "data", f"{dataset.name}: {describe(count(dataset), dataset.language)}")
         for note in dataset.notes:
             yield Finding("note", "data", note)
 

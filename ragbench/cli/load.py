@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ import typer
 from ragbench.cli.options import Columns, LanguageCode, read_columns
 from ragbench.cli.output import say
 from ragbench.core.errors import BenchError, suggest
+from ragbench.core.frames import EXTRAS
 from ragbench.core.settings import Settings
 from ragbench.core.trust import open_settings
 
@@ -53,29 +55,31 @@ def main(
     check_target(name, folder)
     present = read_present(folder, language)
     limit = TRIAL if dry_run else None
-    added = read_added(kind, path, settings, read_columns(columns), language, present, limit)
-    for note in added.notes:
-        say(note)
+    parts = read_added(kind, path, settings, read_columns(columns), language, present, limit)
     if present is not None:
+        (added,) = parts
         check_language(path, added, folder, present, language)
-        added = merge(present, added, by_page=kind == "documents")
-    print(f"{folder}: {describe(added)}")
+        parts = [merge(present, added, by_page=kind == "documents")]
+    counts: Counter[str] = Counter()
+    parts = counted(parts, counts, folder)
     if dry_run:
-        print_first(added)
+        print_first(next(parts))
+        for _ in parts:
+            pass  # read, and counted
         print("nothing was written (--dry-run)")
         return
     from ragbench.data import write_dataset
 
-    write_dataset(added, folder)
-    print(f"next: {next_command(added, name)}")
+    write_dataset(parts, folder)
+    print(f"next: {next_command(counts, name)}")
 
 
-def next_command(dataset: Dataset, name: str) -> str:
+def next_command(counts: Mapping[str, int], name: str) -> str:
     """Return the command that goes on from a data set."""
     name = shlex.quote(name)
-    if dataset.passages.empty:
+    if not counts["passages"]:
         return f"ragbench load documents FOLDER --name {name}, for passages to search"
-    if dataset.questions.empty:
+    if not counts["questions"]:
         return f"ragbench load questions FILE --name {name}, or ragbench draft {name}"
     return f"ragbench run -d {name}"
 
@@ -133,19 +137,19 @@ def read_added(
     language: str,
     present: Dataset | None,
     limit: int | None,
-) -> Dataset:
-    """Read what is added. limit: rows of an own table."""
+) -> Iterable[Dataset]:
+    """Read what is added: of a table for a new set part by part. limit: rows of an own table."""
     from ragbench.data import read_dataset, read_documents
-    from ragbench.data.answers import unfold
     from ragbench.data.building import Builder
-    from ragbench.data.files import iter_batches, naming
+    from ragbench.data.datasets import read_file
+    from ragbench.data.parts import read_parts
 
     if kind == "database":
         from ragbench.store import read_database
 
-        return read_database(path, settings, language or settings.language, limit)
+        return [read_database(path, settings, language or settings.language, limit)]
     if kind in SETS:
-        return read_dataset(Path(path).resolve(), language, columns=columns)
+        return [read_dataset(Path(path).resolve(), language, columns=columns)]
     # A table of passages has columns of its own.
     if settings.columns and not columns and kind != "passages":
         columns = settings.columns
@@ -155,15 +159,14 @@ def read_added(
         passages, notes = read_documents(path)
         builder.keep("passages", rows_of(passages))
         builder.notes += notes
-        return builder.build(Path(path).name, language)
+        return [builder.build(Path(path).name, language)]
+    if present is None and kind in ("questions", "passages"):
+        return read_parts(Path(path), kind, builder, language)
     if present is not None and kind != "passages":
         # Questions name passages, or their pages, of the base.
         builder.keep("passages", rows_of(present.passages))
-    with naming(Path(path)):
-        for table in iter_batches(Path(path)):
-            table.rows = unfold(table.rows)
-            builder.add(kind, table)
-    return builder.build(Path(path).name, language)
+    read_file(Path(path), kind, builder)
+    return [builder.build(Path(path).name, language)]
 
 
 def rows_of(frame: pd.DataFrame) -> list[tuple]:
@@ -176,48 +179,45 @@ def merge(present: Dataset, added: Dataset, *, by_page: bool) -> Dataset:
 
     by_page: passages take the place of all of their page, since an edited document has new ids.
     """
-    passages = without(present.passages, added.passages, "url" if by_page else "passage_id")
-    extras = dict(present.extras)
-    for name, frame in added.extras.items():
-        extras[name] = frame
-        if name in present.extras:
-            extras[name] = join(without(present.extras[name], frame, frame.columns[0]), frame)
-    questions = without(present.questions, added.questions, "question_id")
-    labels = without(present.labels, added.questions, "question_id")
+    frames = added.frames
+    counts: dict[str, int] = {}
+    for name, frame in present.frames.items():
+        new = frames.get(name, frame[:0])
+        key = "url" if by_page and name == "passages" else frame.columns[0]
+        # A question that is added again has new labels, or none.
+        replacing = added.questions if name == "labels" else new
+        kept = frame[~frame[key].isin(replacing[key])]
+        counts[name] = len(frame) - len(kept)
+        filled = [part for part in (kept, new) if len(part)] or [kept]
+        frames[name] = pd.concat(filled, ignore_index=True)
     same = present.passages["passage_id"].isin(added.passages["passage_id"])
-    n_replaced = len(present.questions) - len(questions)
-    n_gone = len(present.passages) - len(passages) - int(same.sum())
-    if n_replaced or n_gone:
-        say(f"{n_replaced} questions and {n_gone} passages that were there are replaced")
-    return replace(
-        present,
-        passages=join(passages, added.passages),
-        questions=join(questions, added.questions),
-        labels=join(labels, added.labels),
-        extras=extras,
-    )
+    n_gone = counts["passages"] - int(same.sum())
+    if counts["questions"] or n_gone:
+        say(f"{counts['questions']} questions and {n_gone} passages that were there are replaced")
+    base = {name: frames.pop(name) for name in ("passages", "questions", "labels")}
+    return replace(present, **base, extras=frames, notes=added.notes)
 
 
-def without(frame: pd.DataFrame, added: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Return the rows whose key is not added."""
-    return frame[~frame[key].isin(added[key])]
+def counted(parts: Iterable[Dataset], counts: Counter[str], folder: Path) -> Iterator[Dataset]:
+    """Yield the parts, add up what they have, and print the sums in the end."""
+    for part in parts:
+        counts.update(count(part))
+        yield part
+    for note in part.notes:
+        say(note)
+    print(f"{folder}: {describe(counts, part.language)}")
 
 
-def join(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Return both frames below each other."""
-    return pd.concat([part for part in (first, second) if len(part)] or [first], ignore_index=True)
+def count(dataset: Dataset) -> dict[str, int]:
+    """Count passages, questions, questions with labels, and others, such as dialogues."""
+    return {name: frame.iloc[:, 0].nunique() for name, frame in dataset.frames.items()}
 
 
-def describe(dataset: Dataset) -> str:
-    """Count what a data set has."""
-    labelled = dataset.labels["question_id"].nunique()
-    parts = [
-        f"{len(dataset.passages):,} passages",
-        f"{len(dataset.questions):,} questions ({labelled:,} with relevant passages)",
-    ]
-    for name, frame in dataset.extras.items():
-        parts.append(f"{name} {frame[frame.columns[0]].nunique():,}")
-    return f"{', '.join(parts)}; language {dataset.language}"
+def describe(counts: Mapping[str, int], language: str) -> str:
+    """Say what a data set has."""
+    base = "{passages:,} passages, {questions:,} questions ({labels:,} with relevant passages)"
+    extras = [f", {name} {counts[name]:,}" for name in counts if name in EXTRAS]
+    return f"{base.format_map(counts)}{''.join(extras)}; language {language}"
 
 
 def print_first(dataset: Dataset) -> None:

@@ -217,6 +217,12 @@ class Dataset:
     notes: tuple[str, ...] = ()
 
     @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """All frames by name; the first column of each is an id: of labels, the question's."""
+        base = {"passages": self.passages, "questions": self.questions, "labels": self.labels}
+        return {**base, **self.extras}
+
+    @property
     def fingerprint(self) -> str:
         """A hash of all passages: equal only for equal ids and texts."""
         digest = hashlib.sha256()

@@ -8,7 +8,7 @@ sentence, with the columns that were seen and the option to type.
 'When does it open?'
 """
 
-from ragbench.data.answers import Answers, iter_answers, read_answers
+from ragbench.data.answers import Answers, read_answers
 from ragbench.data.datasets import (
     describe_file,
     from_objects,
@@ -24,7 +24,6 @@ __all__ = [
     "Table",
     "describe_file",
     "from_objects",
-    "iter_answers",
     "read_answers",
     "read_dataset",
     "read_documents",

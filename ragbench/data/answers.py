@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from ragbench.data.columns import Columns, check_answers, choose_columns, text_o
 from ragbench.data.files import (
     LeftOut,
     Table,
-    iter_batches,
     naming,
     read_table,
     rows_of_columns,
@@ -92,21 +91,6 @@ def read_answers(
         answers.left_out += part.left_out
         answers.notes += [note for note in part.notes if note not in answers.notes]
     return answers
-
-
-def iter_answers(
-    path: str | Path, columns: Mapping[str, str] | None = None, system: str = ""
-) -> Iterator[Answers]:
-    """Yield the answers of a file in batches, so that memory is flat; traces come as one batch.
-
-    An id that repeats is refused within a batch alone.
-    """
-    with naming(Path(path)):
-        for table in iter_batches(Path(path)):
-            if is_trace_export(table.rows):
-                yield read_answers(path, columns, system)
-                return
-            yield _read_table(table, columns, system)
 
 
 def _read_table(table: Table, named: Mapping[str, str] | None, system: str) -> Answers:

@@ -32,7 +32,8 @@ class Builder:
     """Gathers the rows of a data set by frame, and what is left out.
 
     named: field → column, where names are not known. passages: by id. labels: question and passage
-    → grade and group. pages: question and url. seen: the columns of the table.
+    → grade and group. pages: question and url. seen: the columns of the table. part: number of the
+    part of a table that is read in parts; 0: read whole. balance: Russian minus Latin letters.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +44,8 @@ class Builder:
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: str = ""
+    part: int = 0
+    balance: int = 0
 
     def add(self, name: str, table: Table) -> None:
         """Take in the rows of a table for a frame: as `write_dataset` wrote them, or by fields."""
@@ -147,18 +150,22 @@ class Builder:
         return {"contexts": tuple(texts), "context_ids": tuple(ids)}
 
     def label_pages(self) -> None:
-        """Label the passages of relevant pages: of a page, any passage will do."""
+        """Label the passages of relevant pages: of a page, any passage will do.
+
+        Other parts may have more passages of a page: its url is the label until all are read.
+        """
         ids_by_url: dict[str, list[str]] = {}
-        for row in self.passages.values():
+        passages = () if self.part else self.passages.values()
+        for row in passages:
             ids_by_url.setdefault(row[2], []).append(row[0])
         urls = ids_by_url.keys() - self.passages.keys()
         named = [(question_id, name) for question_id, name in self.labels if name in urls]
         for number, (question_id, url) in enumerate([*self.pages, *named], FIRST_PAGE):
-            self.labels.pop((question_id, url), None)
+            _, group = self.labels.pop((question_id, url), (1.0, number))
             # A page without passages stays a label of what the base lacks.
             keys = [(question_id, passage_id) for passage_id in ids_by_url.get(url, [url])]
             if not self.labels.keys() & keys:  # else a passage of it is labelled already
-                self.labels |= dict.fromkeys(keys, (1.0, number))
+                self.labels |= dict.fromkeys(keys, (1.0, group))
 
     def build(self, name: str, language: str = "") -> Dataset:
         """Make the data set. Raises BenchError where it has neither questions nor passages."""
@@ -166,27 +173,29 @@ class Builder:
         self.rows["passages"] = list(self.passages.values())
         self.rows["labels"] = [(*key, *label) for key, label in self.labels.items()]
         unknown = {passage_id for _, passage_id in self.labels} - self.passages.keys()
+        notes = list(self.notes)
         if unknown and self.passages:
-            self.notes.append(
+            notes.append(
                 f"{len(unknown):,} labelled ids are not in the base, such as {min(unknown)}"
             )
         for row in self.left_out[:1]:
             first = f"the first {row.place}: {row.reason}"
-            self.notes.append(f"{len(self.left_out):,} rows left out, {first}")
-        if not any(self.rows.values()):
-            raise BenchError(f"no row can be used; {'; '.join([*self.notes, self.seen])}")
+            notes.append(f"{len(self.left_out):,} rows left out, {first}")
+        if self.part < 2 and not any(self.rows.values()):  # later parts may be empty
+            raise BenchError(f"no row can be used; {'; '.join([*notes, self.seen])}")
         texts = "".join(row[1] for row in self.rows["questions"] or self.rows["passages"]).lower()
-        is_russian = len(re.findall("[а-яё]", texts)) > len(re.findall("[a-z]", texts))
+        self.balance += len(re.findall("[а-яё]", texts)) - len(re.findall("[a-z]", texts))
         frames = {}
         for key, rows in self.rows.items():
             frame = pd.DataFrame(rows, columns=FRAMES[key].names)
+            rows.clear()  # the frame holds them
             for column in FRAMES[key].columns:
                 if column.type == "number":  # a column as a whole tells what a comma is
                     frame[column.name] = read_numbers(frame[column.name], f"{key}: {column.name}")
             frames[key] = frame_of(frame, FRAMES[key])
         base = {frame.name: frames.pop(frame.name) for frame in BASE}
-        language = language or ("ru" if is_russian else "en")
-        return Dataset(name, language, **base, extras=frames, notes=tuple(self.notes))
+        language = language or ("ru" if self.balance > 0 else "en")
+        return Dataset(name, language, **base, extras=frames, notes=tuple(notes))
 
 
 def check_needed(name: str, cells: Row, values: Row) -> None:

@@ -6,7 +6,7 @@ And what a file or a folder is, as `ragbench init` says it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,15 @@ from ragbench.data.answers import unfold
 from ragbench.data.building import Builder
 from ragbench.data.columns import check_answers, choose_columns
 from ragbench.data.documents import DOCUMENT_ENDINGS, find_documents, read_documents
-from ragbench.data.files import BATCH, TABLE_ENDINGS, ending_of, iter_batches, naming, table_of
+from ragbench.data.files import (
+    BATCH,
+    TABLE_ENDINGS,
+    Table,
+    ending_of,
+    iter_batches,
+    naming,
+    table_of,
+)
 from ragbench.data.traces import is_trace_export
 from ragbench.data.trec import read_qrels, read_run
 from ragbench.data.vocabulary import FIELDS, FILES, KINDS
@@ -64,7 +72,7 @@ def read_dataset(
         language = _read_folder(path, named_language, named_language or language, builder)
     else:
         language = named_language
-        _read_file(path, "questions", builder)
+        read_file(path, "questions", builder)
         builder.notes.append("the passages are only those of the file, which is easier to search")
     return builder.build(path.name.split(".")[0], language)
 
@@ -116,21 +124,28 @@ def _read_folder(folder: Path, required: str, preferred: str, builder: Builder) 
     for role in FILES:
         for path, role_of_path in roles.items():
             if role_of_path in {(role, ""), (role, language)}:
-                _read_file(path, role, builder)
+                read_file(path, role, builder)
     judged = [*folder.glob("qrels/test.tsv*"), *folder.glob("qrels/*.tsv*"), *folder.glob("qrels*")]
     for path in [path for path in judged if path.is_file()][:1]:
         _add_qrels(path, builder)
     return language
 
 
-def _read_file(path: Path, role: str, builder: Builder) -> None:
+def read_file(path: Path, role: str, builder: Builder) -> None:
+    """Read a table into the builder as rows of a frame."""
     with naming(path):
-        for table in iter_batches(path):
-            table.rows = unfold(table.rows)
-            for row in table.rows:
-                if "_id" in row and row.get("title"):  # BEIR searches the title with its text
-                    row["text"] = f"{row['title']} {row['text']}"
+        for table in iter_tables(path):
             builder.add(role, table)
+
+
+def iter_tables(path: Path) -> Iterator[Table]:
+    """Yield the batches of a table; SQuAD, MS MARCO and BEIR become rows as others have them."""
+    for table in iter_batches(path):
+        table.rows = unfold(table.rows)
+        for row in table.rows:
+            if row.keys() >= {"_id", "text"} and row.get("title"):  # BEIR searches both
+                row["text"] = f"{row['title']} {row['text']}"
+        yield table
 
 
 def _add_qrels(path: Path, builder: Builder) -> None:
@@ -172,30 +187,35 @@ def from_objects(questions: Any, documents: Any = None, language: str = "") -> D
     return builder.build("objects", language)
 
 
-def write_dataset(dataset: Dataset, folder: str | Path) -> None:
-    """Write a data set as a folder, a file a frame, beside its place, and put it there whole.
+def write_dataset(parts: Iterable[Dataset], folder: str | Path) -> None:
+    """Write the parts of a data set as a folder, a file a frame, put in its place when all is done.
 
-    What else lies in the folder stays, such as other languages of the set.
+    Its language is that of the last part. What else lies in the folder stays, such as other
+    languages of the set.
     """
     folder = Path(folder)
-    frames = {"chunks": dataset.passages, "questions": dataset.questions, "labels": dataset.labels}
     with replaced(folder) as new:
+        written = new.with_name("written")
+        written.mkdir()
+        for part in parts:
+            for name, frame in part.frames.items():
+                for start in range(0, len(frame), BATCH):  # pandas holds what it writes as text
+                    frame.iloc[start : start + BATCH].to_json(
+                        written / FILES[name][0],
+                        mode="a",
+                        orient="records",
+                        lines=True,
+                        force_ascii=False,
+                        double_precision=15,
+                    )
         if folder.exists():
             shutil.copytree(folder, new, symlinks=True, dirs_exist_ok=True)
-        for path in new.glob(f"*.{dataset.language}.jsonl"):
+        ending = f".{part.language}.jsonl"
+        for path in new.glob(f"*{ending}"):
             if role_of_file(path)[0]:
                 path.unlink()
-        for stem, frame in {**frames, **dataset.extras}.items():
-            path = new / f"{stem}.{dataset.language}.jsonl"
-            for start in range(0, len(frame), BATCH):  # pandas writes what is in memory as text
-                frame.iloc[start : start + BATCH].to_json(
-                    path,
-                    mode="a",
-                    orient="records",
-                    lines=True,
-                    force_ascii=False,
-                    double_precision=15,
-                )
+        for path in written.iterdir():
+            path.rename(new / f"{path.name}{ending}")
 
 
 def describe_file(path: str | Path) -> Description:

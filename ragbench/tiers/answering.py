@@ -269,7 +269,7 @@ def score_answers(
         error_scores(answers, questions, scored.scores, labels),
     ]
     scores = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    return Scored(check(scores, SCORES), scored.verdicts, scored.judgements, scored.repeats)
+    return scored._replace(scores=check(scores, SCORES))
 
 
 def error_scores(

@@ -125,10 +125,7 @@ def measure(
         question_frame(samples),
         passage_frame(samples),
         answer_frame(samples),
-        scored.scores,
-        scored.verdicts,
-        scored.judgements,
-        scored.repeats,
+        *scored,
     )
     systems = tuple(dict.fromkeys(sample.system for sample in samples))
     primary = usual_primary(chosen, services)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,7 @@ Part = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]  # scores, verdicts, judg
 Spread = Callable[[Iterable[list[Sample]]], Iterable[Part]]
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(NamedTuple):
     """What was scored: a row a system, metric and question; what each judge said, item by item.
 
     repeats: the values of questions that were asked several times, one row a repeat, with the

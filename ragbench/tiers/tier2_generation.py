@@ -121,10 +121,7 @@ def measure(
         dataset.passages,
         dataset.labels,
         answers,
-        scored.scores,
-        scored.verdicts,
-        scored.judgements,
-        scored.repeats,
+        *scored,
         writers,
     )
     return completed, frames, services

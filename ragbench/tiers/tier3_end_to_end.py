@@ -165,10 +165,7 @@ def measure(
         dataset.labels,
         retrieved,
         answers,
-        scored.scores,
-        scored.verdicts,
-        scored.judgements,
-        scored.repeats,
+        *scored,
         failures,
         perfect,
     )

@@ -27,6 +27,11 @@ MOST_FOREST = 2  # forest plots of a page
 MOST_SHOWN = 24  # rows of a table that is not folded
 NO_BREAK = "\N{NO-BREAK SPACE}"
 UNTOLD = "cannot be told"
+# Numbers without digits: what was counted.
+COUNTS = (
+    *("total_samples", "effective_dimensionality"),
+    *("total_chunks", "used_chunks", "unused_chunks", "n_topics", "total_questions"),
+)
 # What is said of a challenger, by the word of its comparison.
 CLAIMS = {
     "better": mark("On {metric} {challenger} is better than {baseline}"),
@@ -435,6 +440,12 @@ def mean_text(row: pd.Series, language: Language) -> str:
     if row["method"] != "construction":
         return text
     return language.translate("{value} by construction").format(value=text)
+
+
+def number_text(row: Any, metric: str, language: Language) -> str:
+    """A number with its interval; counts without digits."""
+    digits = 0 if metric in COUNTS else 3
+    return language.interval(row["value"], row["low"], row["high"], digits)
 
 
 def comparison_cells(

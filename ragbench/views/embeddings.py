@@ -16,7 +16,6 @@ from ragbench.tiers.tier0_embeddings import AXES
 from ragbench.views import comparison
 from ragbench.views.questions import clip
 
-COUNTS = ("total_samples", "effective_dimensionality")
 DISTANCES = {"euclidean": mark("Euclidean distance"), "cosine": mark("cosine distance, 1 − cosine")}
 MOST_GROUPS = 6  # that a picture has colours for
 LONGEST = 80  # characters of a text in a list, or of one that is pointed at
@@ -39,9 +38,9 @@ def answer(result: Any) -> Part:
         near = estimates.loc[system, "avg_nn_distance"]
         text = trusted(message).format(
             system=comparison.bold(system),
-            dimensions=measure_text("effective_dimensionality", dimensions, language),
+            dimensions=comparison.number_text(dimensions, "effective_dimensionality", language),
             width=language.count(int(widths[system])),
-            near=measure_text("avg_nn_distance", near, language),
+            near=comparison.number_text(near, "avg_nn_distance", language),
             share=language.percent(near_shares(result)[system]),
         )
         paragraphs.append(Markup("<p>{}</p>").format(text))
@@ -61,12 +60,6 @@ def space_values(result: Any, metric: str) -> pd.Series:
 def near_shares(result: Any) -> pd.Series:
     """The mean distance to the nearest neighbour as a share of that between two texts."""
     return space_values(result, "avg_nn_distance") / space_values(result, "avg_pairwise_distance")
-
-
-def measure_text(metric: str, row: Any, language: Any) -> str:
-    """A measure with its interval; counts without digits."""
-    digits = 0 if metric in COUNTS else 3
-    return language.interval(row["value"], row["low"], row["high"], digits)
 
 
 def facts(result: Any) -> Part:
@@ -169,7 +162,9 @@ def numbers(result: Any) -> Part:
     estimates = result.estimates.set_index(["system", "metric"])
     metrics = list(dict.fromkeys(result.estimates["metric"]))
     columns = {
-        system: [measure_text(name, estimates.loc[system, name], language) for name in metrics]
+        system: [
+            comparison.number_text(estimates.loc[system, name], name, language) for name in metrics
+        ]
         for system in result.systems
     }
     columns[_("what it is")] = [_(CATALOGUE[name].summary) for name in metrics]

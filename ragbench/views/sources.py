@@ -18,7 +18,6 @@ ROW_HEIGHT = 26  # pixels of a topic
 MOST_LISTED = 30  # passages, or pages; the frame `uses` has all
 LONGEST_SHOWN = 130  # characters of a passage
 SHOWN_WORDS = 3  # of a topic
-WHOLE = ("total_chunks", "used_chunks", "unused_chunks", "n_topics", "total_questions")
 # What the numbers are that the catalogue has no entry of.
 WORDS = {
     "n_topics": mark("How many topics the questions were grouped into."),
@@ -42,7 +41,7 @@ def answer(result: Any) -> Part:
         rows = estimates.loc[system]
         text = trusted(message).format(
             system=comparison.bold(system),
-            used=number_text(rows.loc["used_chunks"], "used_chunks", language),
+            used=comparison.number_text(rows.loc["used_chunks"], "used_chunks", language),
             total=language.count(int(rows.loc["total_chunks", "value"])),
             share=language.percent(rows.loc["utilization_rate", "value"]),
             k=result.request.k,
@@ -63,12 +62,6 @@ def answer(result: Any) -> Part:
             paragraphs.append(Markup('<p><span class="more">{}</span></p>').format(more))
     paragraphs += [Markup("<p>{}</p>").format(text) for text in comparison.silences(result)]
     return Part(Markup("").join(paragraphs), style="finding")
-
-
-def number_text(row: Any, metric: str, language: Any) -> str:
-    """A number with its interval; counts without digits."""
-    digits = 0 if metric in WHOLE else 3
-    return language.interval(row["value"], row["low"], row["high"], digits)
 
 
 def facts(result: Any) -> Part:
@@ -92,7 +85,7 @@ def numbers(result: Any) -> Part:
     styles = system_styles(result.systems, result.request.baseline)
     columns = {
         f"{styles[system].sign} {system}": [
-            number_text(estimates.loc[system, name], name, language) for name in metrics
+            comparison.number_text(estimates.loc[system, name], name, language) for name in metrics
         ]
         for system in result.systems
     }

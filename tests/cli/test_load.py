@@ -52,6 +52,26 @@ def test_questions_go_to_the_base_that_was_loaded_before(
     assert len(rows_of(files, "questions")) == 1
 
 
+def test_a_question_that_is_loaded_again_has_the_labels_of_now(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    relevant = "id,question,relevant\na,when is the fee paid?,p1\nb,which fee?,p1\n"
+    (files / "labelled.csv").write_text(relevant)
+    for line in ("questions labelled.csv", "questions faq.csv"):
+        assert run(["load", *line.split(), "--name", "help"]) == 0
+    assert [row["question_id"] for row in rows_of(files, "labels")] == ["b"]
+    (files / "faq.csv").write_text("id,question\na,\nb,which fee?\n")
+    assert run(["load", "questions", "faq.csv", "--name", "help"]) == 0
+    assert "1 rows left out, the first row 1: text is None" in capsys.readouterr().err
+    assert not (files / "data" / "help" / "labels.en.jsonl").exists()
+
+
+def test_a_title_without_a_text_is_no_row_of_beir(files: Path) -> None:
+    (files / "exported.csv").write_text("_id,title,question\n1,Fees,when is the fee paid?\n")
+    assert run(["load", "questions", "exported.csv", "--name", "help"]) == 0
+    assert rows_of(files, "questions")[0]["text"] == "when is the fee paid?"
+
+
 def test_rows_of_other_tables_are_replaced_by_their_ids(files: Path) -> None:
     for line in ("documents docs", "history past.csv", "history edited.csv"):
         assert run(["load", *line.split(), "--name", "help"]) == 0

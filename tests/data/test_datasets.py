@@ -46,7 +46,7 @@ def test_the_sample_data(tmp_path: Path, name: str, language: str) -> None:
     assert decision["context_ids"] == ("card-04",)
     assert decision["contexts"] == (texts["card-04"],)
     # What is written is read again as it was.
-    write_dataset(dataset, tmp_path / "copy")
+    write_dataset([dataset], tmp_path / "copy")
     again = read_dataset(tmp_path / "copy")
     assert again.fingerprint == dataset.fingerprint
     for frame in ("passages", "questions", "labels"):
@@ -264,7 +264,7 @@ def test_objects_that_say_nothing_are_refused(documents: Any) -> None:
 def test_a_set_is_written_in_place_of_its_older_files_alone(tmp_path: Path) -> None:
     write(tmp_path / "notes.en.jsonl", {"note": "mine"})
     for question in ("When?", "Where?"):
-        write_dataset(from_objects([question]), tmp_path)
+        write_dataset([from_objects([question])], tmp_path)
     assert read_dataset(tmp_path).questions["text"].tolist() == ["Where?"]
     assert (tmp_path / "notes.en.jsonl").exists()
 
@@ -272,14 +272,14 @@ def test_a_set_is_written_in_place_of_its_older_files_alone(tmp_path: Path) -> N
 def test_a_write_that_fails_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_dataset(from_objects(["When?"], ["At 8."]), tmp_path / "d")
+    write_dataset([from_objects(["When?"], ["At 8."])], tmp_path / "d")
 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pd.DataFrame, "to_json", fail)
     with pytest.raises(OSError, match="No space"):
-        write_dataset(from_objects(["Where?"], ["There."]), tmp_path / "d")
+        write_dataset([from_objects(["Where?"], ["There."])], tmp_path / "d")
     assert read_dataset(tmp_path / "d").questions["text"].tolist() == ["When?"]
 
 

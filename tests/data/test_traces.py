@@ -11,7 +11,7 @@ import pytest
 
 from ragbench.core.errors import BenchError
 from ragbench.core.types import Passage, Sample
-from ragbench.data import iter_answers, read_answers
+from ragbench.data import read_answers
 
 FILES = Path(__file__).parent / "traces"
 # Samples, of which with passages, rows that were left out; each file as its tool wrote it.
@@ -90,11 +90,6 @@ def test_mlflow_s_table_holds_each_trace_in_a_column(tmp_path: Path) -> None:
     whole = [{"trace": line, "request": "{}"} for line in export.read_text().splitlines()]
     table = write(tmp_path / "table.jsonl", *whole)
     assert read_answers(table).samples == read_answers(export).samples
-
-
-def test_traces_come_as_one_batch() -> None:
-    [batch] = iter_answers(FILES / "langsmith-runs.jsonl")
-    assert batch.samples == read_answers(FILES / "langsmith-runs.jsonl").samples
 
 
 def test_generations_in_lists_are_the_answer(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The next study: how many questions show a difference that matters; assertions for pytest."""
+"""The next study: how many questions show a difference that matters."""

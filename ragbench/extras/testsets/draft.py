@@ -108,7 +108,7 @@ def write(base: Dataset, drafts: pd.DataFrame, target: Path) -> None:
 
     check_target(target)
     together = add_to_dataset(replace(base, name=target.name), drafts)
-    write_dataset(together, target)
+    write_dataset([together], target)
     added = len(together.questions) - len(base.questions)
     print(f"{target}: {added} questions more, {len(together.questions)} in all; next: ragbench run")
 

@@ -180,7 +180,7 @@ def write_labels(base: Dataset, grades: pd.DataFrame, pool: pd.DataFrame, target
     labels = labels.drop_duplicates(["question_id", "passage_id"], ignore_index=True)
     if "group" in labels:
         labels["group"] = labels["group"].fillna(0).astype(int)
-    write_dataset(replace(base, name=target.name, labels=labels), target)
+    write_dataset([replace(base, name=target.name, labels=labels)], target)
     n_relevant = int((counted >= RELEVANT).sum())
     print(f"{target}: {len(judged)} grades, {n_relevant} of them relevant")
     if len(judged) < len(grades):
