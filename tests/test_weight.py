@@ -10,17 +10,18 @@ BUDGETS = {
     # A data set names its frames: what counts, joins and writes them has one loop.
     "core": 12_000,
     "stats": 15_100,
-    "metrics": 34_810,
+    # What an own metric of rankings returns is checked.
+    "metrics": 34_837,
     # Files of TREC that one blank parts are read as they are; others are tidied and read again.
     # A long table becomes a data set in parts, so that memory stays flat.
     "data": 16_395,
     "llm, judge": 15_850,
-    "embed, store": 12_960,
+    "embed, store": 12_934,
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_535,
     "tiers": 35_215,
     # With the results that list them.
-    "views": 26_475,
+    "views": 26_461,
     # Kernels are forked from a process that loads the library before all else, and is never taken
     # apart: a run takes half the time. In JupyterLab a heading stands above the legend.
     # How many kernels share the cores is reckoned here alone.
@@ -28,11 +29,11 @@ BUDGETS = {
     # The functions of `import ragbench`, and load, doctor and --plan; what commands import is not
     # looked through by Python's collector: a short one takes a fifth less.
     # `load` counts what it has brought part by part.
-    TOP: 13_834,
+    TOP: 13_819,
     "extras": 24_670,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_884
+ALL = 232_880
 
 
 @pytest.fixture(scope="module")

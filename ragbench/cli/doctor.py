@@ -72,16 +72,17 @@ def examine(online: bool) -> Findings:
     models = models_of(settings)
     for place, table in models.items():
         checks.append(("model", partial(examine_model, place, table, settings)))
-    for name in settings.databases:
-        checks.append(("own tables", partial(examine_own_tables, name, settings)))
-    for name in settings.systems:
-        checks.append(("system", partial(examine_system, name, settings)))
+    checks += [
+        ("own tables", partial(examine_own_tables, name, settings)) for name in settings.databases
+    ]
+    checks += [("system", partial(examine_system, name, settings)) for name in settings.systems]
     if online:
-        for place in models:
-            checks.append(("online", partial(ask_model, place, settings)))
-        for name, system in settings.systems.items():
-            if system.url:
-                checks.append(("online", partial(ask_system, name, settings)))
+        checks += [("online", partial(ask_model, place, settings)) for place in models]
+        checks += [
+            ("online", partial(ask_system, name, settings))
+            for name, system in settings.systems.items()
+            if system.url
+        ]
     for what, check in checks:
         try:
             yield from check()

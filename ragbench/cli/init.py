@@ -273,16 +273,20 @@ def next_commands(findings: Findings) -> list[str]:
     if findings.of("qrels") and findings.of("run"):
         files = [findings.of("qrels")[0], *findings.of("run")]
         commands.append(f"ragbench trec {quoted(files)}")
-    for files in findings.alike("numbers"):
-        if len(files) > 1:
-            commands.append(f"ragbench significance {quoted(files)}")
+    commands += [
+        f"ragbench significance {quoted(files)}"
+        for files in findings.alike("numbers")
+        if len(files) > 1
+    ]
     name = shlex.quote(loaded_name(findings))
     if findings.of("document"):
         folder = shlex.quote(str(document_folder(findings)))
         commands.append(f"ragbench load documents {folder} --name {name}")
-    for kind in LOAD:
-        for path in findings.of(kind):
-            commands.append(f"ragbench load {kind} {shlex.quote(str(path))} --name {name}")
+    commands += [
+        f"ragbench load {kind} {shlex.quote(str(path))} --name {name}"
+        for kind in LOAD
+        for path in findings.of(kind)
+    ]
     if findings.databases:
         commands.append("export OWN_DATABASE_URL=…   # the address that you named")
     if findings.services or findings.databases:

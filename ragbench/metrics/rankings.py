@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.errors import BenchError
 from ragbench.core.metric import Metric, metric, parse_label
 
 Array = NDArray[np.float64]
@@ -261,13 +262,17 @@ def measure_rankings(metrics: Iterable[Metric | str], rankings: Rankings) -> dic
     found = gains if rankings.is_found is None else np.where(rankings.is_found, gains, np.nan)
     values = {}
     for declared in map(parse_label, metrics):
-        options = dict(declared.options)
-        if "n_retrieved" in declared.parameters:
-            options["n_retrieved"] = rankings.n_retrieved
-        if "shares" in declared.parameters:
-            values[declared.label] = declared.compute(gains, ideal, rankings.shares, **options)
-        else:
-            values[declared.label] = declared.compute(found, ideal, **options)
+        inputs = {
+            "gains": gains if "shares" in declared.parameters else found,
+            "ideal": ideal,
+            "n_retrieved": rankings.n_retrieved,
+            "shares": rankings.shares,
+        }
+        read = {name: inputs[name] for name in inputs if name in declared.parameters}
+        result = declared.compute(**read, **declared.options)
+        if np.shape(result) != (len(gains),):
+            raise BenchError(f"{declared.label} returned {result!r}; return a value a question")
+        values[declared.label] = result
     return values
 
 

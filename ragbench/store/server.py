@@ -78,7 +78,7 @@ def start_server(folder: Path) -> str:
     url = server_url(folder)
     with locked(folder):
         join_users(folder)
-        if not is_answering(url, folder):
+        if not is_answering(url):
             initialise(folder)
             launch(folder)
     return url
@@ -135,7 +135,7 @@ def leave_users(folder: Path) -> None:
         stop_server(folder)
 
 
-def is_answering(url: str, folder: Path) -> bool:
+def is_answering(url: str) -> bool:
     """Say whether the server answers; one that starts or recovers is waited for."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:

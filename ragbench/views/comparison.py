@@ -168,9 +168,8 @@ def other_metrics(result: Any) -> Markup:
 def silences(result: Any) -> list[Markup]:
     """Which systems failed or returned nothing, and how often. Reads frames asked or answers."""
     _ = result.language.translate
-    asked = getattr(result.frames, "asked", None)
-    if asked is None:
-        asked = getattr(result.frames, "answers", None)
+    frames = vars(result.frames)
+    asked = frames.get("asked", frames.get("answers"))
     if asked is None or asked.empty:
         return []
     first = asked[asked["repeat"] == 0]
@@ -233,9 +232,9 @@ def forests(result: Any) -> list[Part]:
     """Means with intervals, a figure a scale, two at most; of each metric the deepest cut-off."""
     by_scale: dict[tuple[float, float], list[str]] = {}
     for label in deepest_cutoffs(result.request.metrics, result.request.primary):
-        by_scale.setdefault(scale_of(result, label), []).append(label)
+        by_scale.setdefault(scale_of(label), []).append(label)
     # That of the primary metric first, then the one that most others share; the table has all.
-    first = scale_of(result, result.request.primary)
+    first = scale_of(result.request.primary)
     scales = sorted(by_scale, key=lambda scale: (scale != first, -len(by_scale[scale])))
     return [forest(result, by_scale[scale], scale) for scale in scales[:MOST_FOREST]]
 
@@ -334,7 +333,7 @@ def deepest_cutoffs(labels: Sequence[str], primary: str = "") -> list[str]:
     return [label for label in labels if label in kept]
 
 
-def scale_of(result: Any, label: str) -> tuple[float, float]:
+def scale_of(label: str) -> tuple[float, float]:
     """Both ends of a metric's scale; of an unknown one those of its means."""
     try:
         return parse_label(label).bounds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 import ragbench as rb
 from ragbench.core.errors import BenchError
+from ragbench.core.metric import CATALOGUE
 
 PASSAGES = [{"id": f"p{n}", "text": f"Passage {n} is about subject{n}."} for n in range(30)]
 QUESTIONS = [{"id": f"q{n}", "text": f"subject{n}?", "relevant": [f"p{n}"]} for n in range(4)]
@@ -46,6 +48,34 @@ def test_means_are_those_computed_by_hand() -> None:
     assert value["second", "ndcg@10"] == pytest.approx(0.6309297535714575)  # 1 / log2(3)
     assert value["second", "retrieval_consistency"] == 1.0
     assert len(result.scores) == 3 * 17 * 4
+
+
+@pytest.fixture
+def own_metrics() -> Iterator[None]:
+    """Metrics that a test declares go with it."""
+    before = dict(CATALOGUE)
+    yield
+    CATALOGUE.clear()
+    CATALOGUE.update(before)
+
+
+def test_an_own_metric_reads_the_gains_alone(own_metrics: None) -> None:
+    @rb.metric
+    def is_first(gains):
+        """Whether the first passage is relevant."""
+        return (gains[:, 0] > 0).astype(float)
+
+    @rb.metric
+    def is_flat(gains):
+        """One number for all questions, where one for each is expected."""
+        return 1.0
+
+    system = {"mine": at_rank(2)}
+    given = {"questions": QUESTIONS, "documents": PASSAGES}
+    values = means(rb.tier1(system, **given, metrics=["is_first", "mrr"], **FEW))
+    assert (values["mine", "is_first"], values["mine", "mrr@10"]) == (0, 0.5)
+    with pytest.raises(BenchError, match=r"is_flat returned 1\.0; return a value a question"):
+        rb.tier1(system, **given, metrics=["is_flat"])
 
 
 def test_tables_are_those_frames_that_hold_anything() -> None:
