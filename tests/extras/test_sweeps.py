@@ -108,6 +108,7 @@ def test_a_configuration_that_always_fails_is_named_and_200_are_a_table(
         (["sweep", "none"], "fewer than two configurations can be: it has retriever and"),
         (["sweep", "one"], "1 configurations; 2 to 200"),
         (["sweep", "search", "--primary", "faithfulness"], "reads no ranking"),
+        (["sweep", "search", "--primary", "judged@5"], "judged@5: higher is not better; name"),
         (["sweep", "search", "--limit", "5"], "a choice needs at least 2 on 10"),
     ],
 )

@@ -40,13 +40,13 @@ def finding(sweep: Sweep, language: Language) -> Part:
         value=language.interval(choice.value, choice.low, choice.high),
         seen=language.number(choice.seen),
     )
-    paragraphs = [Markup("<p>{}</p>").format(text)]
     others = sweep.configurations[sweep.configurations["configuration"] != choice.best]
     n_worse = int(others["word"].str.startswith("worse").sum())
     told = _("Of {count} others {worse} are shown to be worse; the rest may be as good.")
-    paragraphs.append(Markup("<p>{}</p>").format(told.format(count=len(others), worse=n_worse)))
-    for name, reason in sweep.failed.items():
-        paragraphs.append(Markup('<p class="more">{}: {}</p>').format(name, reason))
+    told = told.format(count=len(others), worse=n_worse)
+    paragraphs = [Markup("<p>{}</p>").format(sentence) for sentence in (text, told)]
+    reason = Markup('<p class="more">{}: {}</p>')
+    paragraphs += [reason.format(*failed) for failed in sweep.failed.items()]
     return Part(Markup("").join(paragraphs), style="finding")
 
 

@@ -52,8 +52,10 @@ def list_configurations(name: str, settings: Settings) -> dict[str, dict[str, An
     }
     unknown = [factor for factor in factors if factor not in SystemTable.model_fields]
     if unknown:
-        legal = ", ".join(SystemTable.model_fields)
-        raise BenchError(f"sweeps.{name}: no factor {', '.join(unknown)}; there are {legal}")
+        raise BenchError(
+            f"sweeps.{name}: no factor {', '.join(unknown)}; "
+            f"there are {', '.join(SystemTable.model_fields)}"
+        )
     varied = [factor for factor, values in factors.items() if len(values) > 1]
     configurations = {}
     for values in product(*factors.values()):
@@ -100,6 +102,8 @@ def run_sweep(
     systems, failed = check_configurations(configurations)
     swept = settings.model_copy(update={"systems": systems})
     label = metric or f"mrr@{k}"
+    if parse_label(label).better != "higher":
+        raise BenchError(f"--primary {label}: higher is not better; name another, such as mrr")
     request = read_options(
         tier.Request,
         {
@@ -128,7 +132,7 @@ def run_sweep(
         bounds=parse_label(written).bounds,
         confidence=confidence,
     )
-    table = choice.configurations.copy()
+    table = choice.configurations
     factors = pd.DataFrame([configurations[each] for each in table["configuration"]])
     table = pd.concat([table, factors], axis=1)
     return Sweep(written, choice, table, find_effects(table, factors), failed, len(wide))
@@ -142,6 +146,7 @@ def find_effects(table: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
             ["mean", "size"]
         )
         if len(means) > 1:
-            for value, row in means.iterrows():
-                rows.append((factor, value, row["mean"], int(row["size"])))
+            rows += [
+                (factor, value, row["mean"], int(row["size"])) for value, row in means.iterrows()
+            ]
     return pd.DataFrame(rows, columns=["factor", "setting", "mean", "configurations"])
