@@ -206,6 +206,8 @@ def test_results_are_compared_in_python(reports: Path) -> None:
     assert (row["word"], row["difference"], row["n"]) == ("better", 0.5, 40)
     assert comparison.save(reports / "page").is_file()
     assert comparison.estimates["run"].tolist() == ["run 1", "run 2"]
+    assert comparison.scores.groupby("run")["value"].mean().to_dict() == {"run 1": 0.5, "run 2": 1}
+    assert [trace.name for trace in comparison.figure.data] == ["run 1", "run 2"]
     assert comparison.changes.empty
     assert "Nothing that the manifests name differs" in str(comparison)
     assert "run 2 against run 1: better" in str(comparison)

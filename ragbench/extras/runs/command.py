@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import pandas as pd
@@ -23,7 +22,7 @@ from ragbench.cli.options import (
 )
 from ragbench.cli.output import print_frame, say, write_json, write_text
 from ragbench.core.language import Language
-from ragbench.extras.runs.comparing import Compared
+from ragbench.extras.runs.front import Comparison, compare
 from ragbench.extras.runs.pages import primary_rows
 from ragbench.report.parts import Part
 
@@ -50,8 +49,6 @@ def main(
 
     Examples: `ragbench compare 20261101 latest`, `ragbench compare v1 v2 v3 --out comparison`
     """
-    from ragbench.extras.runs.front import compare
-
     comparison = compare(
         *split_list(runs),
         baseline=baseline,
@@ -63,7 +60,7 @@ def main(
         draws=draws,
         seed=seed,
     )
-    print_comparison(comparison.compared, comparison.language)
+    print_comparison(comparison)
     if json_file is not None:
         names = ("comparisons", "changes")
         write_json(json_file, {name: getattr(comparison, name) for name in names})
@@ -74,12 +71,12 @@ def main(
         print(comparison.save(out))
 
 
-def print_comparison(compared: Compared, language: Language) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print the primary comparisons as a table, and how many things changed."""
-    for note in compared.notes:
+    for note in comparison.notes:
         say(note)
-    print_frame(comparison_table(primary_rows(compared), language))
-    changed: Sequence[str] = compared.changes["what"].tolist()
+    print_frame(comparison_table(primary_rows(comparison), comparison.language))
+    changed = comparison.changes["what"].tolist()
     if changed:
         more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
         print(f"changed: {', '.join(changed[:5])}{more}")

@@ -24,14 +24,16 @@ class Compared:
     """Runs and what is said of them.
 
     comparisons: a row a page, system, metric and challenger: as `ragbench.core.frames.COMPARISONS`
-    with page and system in front, baseline and challenger being runs. estimates: the runs' own.
-    changes: a row a thing that differs: what, and its value in every run. notes: what was left out.
+    with page and system in front, baseline and challenger being runs. estimates, scores: the runs'
+    own, with run and page. changes: a row a thing that differs: what, and its value in every run.
+    notes: what was left out.
     """
 
     names: Sequence[str]
     baseline: str
     comparisons: pd.DataFrame
     estimates: pd.DataFrame
+    scores: pd.DataFrame
     changes: pd.DataFrame
     notes: tuple[str, ...]
 
@@ -89,6 +91,7 @@ def compare_runs(
         first,
         pd.concat(families, ignore_index=True),
         pd.concat(estimates, ignore_index=True),
+        pd.concat([frame.assign(run=name) for name, frame in scores.items()], ignore_index=True),
         find_changes(runs),
         tuple(notes),
     )

@@ -8,43 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from ragbench.core.errors import BenchError
 from ragbench.core.language import Language, load_language
 from ragbench.extras.runs.comparing import Compared, compare_runs
-from ragbench.extras.runs.pages import compared_page
+from ragbench.extras.runs.pages import compared_page, history
 from ragbench.report.finished import find_run, read_run
 from ragbench.report.page import Page
 from ragbench.stats import Confidence
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Compared):
     """Runs beside each other. In Jupyter it shows its page; printed, the page's text."""
 
-    compared: Compared
     language: Language
-
-    @property
-    def comparisons(self) -> pd.DataFrame:
-        """A row a page, system, metric and challenger."""
-        return self.compared.comparisons
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """The runs' own means."""
-        return self.compared.estimates
-
-    @property
-    def changes(self) -> pd.DataFrame:
-        """A row a thing that differs between the runs."""
-        return self.compared.changes
 
     @property
     def page(self) -> Page:
         """The page."""
-        return compared_page(self.compared, self.language)
+        return compared_page(self, self.language)
+
+    @property
+    def figure(self) -> Any:
+        """plotly's figure of the first primary metric over the runs."""
+        return history(self, self.language)[0].content
 
     def save(self, folder: Path | str) -> Path:
         """Write the page into a folder; returns its path."""
@@ -98,4 +85,4 @@ def compare(
             only_common=only_common,
             confidence=Confidence(level, draws, seed),
         )
-    return Comparison(compared, load_language(language or settings.language))
+    return Comparison(**vars(compared), language=load_language(language or settings.language))
