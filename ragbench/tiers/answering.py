@@ -95,9 +95,8 @@ def open_services(
         from ragbench.judge import open_judge
 
         named = judge or request.judges or usual_judges(settings)
-        rules = {"aggregate": request.aggregate, "tolerance": request.tolerance}
-        rules["quorum"] = request.quorum
-        changed = {name: value for name, value in rules.items() if value}
+        rules = {"aggregate", "tolerance", "quorum"}
+        changed = request.model_dump(include=rules, exclude_defaults=True)
         settings_of_panel = settings.model_copy(update=changed)
         opened_judge = open_judge(
             named, settings_of_panel, language.code, spending=spending, planning=planning
@@ -211,8 +210,7 @@ def answer_from(
     written = system.answer([texts[row] for row in rows], k, [found[row].hits for row in rows])
     replies = [Reply(error=retrieval.error) for retrieval in found]
     for row, reply in zip(rows, written, strict=True):
-        latency_ms = found[row].latency_ms + reply.latency_ms
-        replies[row] = replace(reply, latency_ms=latency_ms)
+        replies[row] = replace(reply, latency_ms=found[row].latency_ms + reply.latency_ms)
     return replies
 
 
@@ -383,8 +381,7 @@ def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
     without two ends have no rates.
     """
     parts = []
-    for key, rows in repeats.groupby(["system", "metric"], sort=False):
-        system, label = key
+    for (system, label), rows in repeats.groupby(["system", "metric"], sort=False):
         metric = parse_label(label)
         low, high = metric.bounds
         if not np.isfinite([low, high]).all() or metric.better == "describes":

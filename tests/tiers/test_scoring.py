@@ -352,6 +352,11 @@ def test_a_panel_keeps_each_judge_and_names_the_one_that_failed() -> None:
     one = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, dead], quorum=1, **FEW)
     assert means(one)["answers", "e2e_score"] == 5.0
     assert counts(one, "answers", "e2e_score") == (2, 0)
+    # A tolerance of 0 is one: judges that differ have no consensus.
+    strict = Scripted(4, "strict")
+    rule = {"aggregate": "consensus", "tolerance": 0}
+    agreed = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, strict], **rule, **FEW)
+    assert agreed.scores["reason"].iloc[0] == "no consensus among kind 5, strict 4"
 
 
 def test_metrics_are_correlated_by_the_order_they_put_answers_in() -> None:
