@@ -11,11 +11,12 @@ BUDGETS = {
     "core": 12_000,
     "stats": 15_100,
     # What an own metric of rankings returns is checked.
-    "metrics": 34_837,
+    "metrics": 34_843,
     # Files of TREC that one blank parts are read as they are; others are tidied and read again.
     # A long table becomes a data set in parts, so that memory stays flat.
     "data": 16_395,
-    "llm, judge": 15_850,
+    # An address that models are told apart by; one that asks to wait for too long ends the run.
+    "llm, judge": 15_954,
     "embed, store": 12_934,
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_535,
@@ -33,7 +34,7 @@ BUDGETS = {
     "extras": 24_645,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_832
+ALL = 232_942
 
 
 @pytest.fixture(scope="module")

@@ -202,12 +202,12 @@ async def measure_opened(metric: Metric, arguments: Mapping[str, Any]) -> Score:
 
 
 def best_score(scores: list[Score], better: Better) -> Score:
-    """Return the best of the scores that have a value; else the first."""
-    measured = [score for score in scores if score.status == "ok"]
-    if not measured:
-        return scores[0]
+    """Return the best of the scores; the first that has no value, since it might be the best."""
+    for score in scores:
+        if score.status != "ok":
+            return score
     choose = min if better == "lower" else max
-    return choose(measured, key=lambda score: score.value)
+    return choose(scores, key=lambda score: score.value)
 
 
 def as_score(result: Any, label: str) -> Score:

@@ -26,6 +26,7 @@ from ragbench.metrics.judging import Prompt, own_prompts
 # ragbench.toml, since it may hold a password.
 JOURNAL = "RAGBENCH_JOURNAL"
 Place = Journal | str | Path | None
+ADDRESSES = ("openai_api_base", "azure_endpoint", "base_url")  # of chat models of LangChain
 
 
 def open_judge(
@@ -143,6 +144,9 @@ def make_judge(
     # A function is asked once, since it may try again itself; a plain one without company, since
     # nobody knows whether threads may share it.
     usual: dict[str, Any] = {"attempts": 1, "replies": "text", "model": model}
+    # Models of one name at two addresses say different things.
+    addresses = [getattr(given, name, None) for name in ADDRESSES]
+    usual["base_url"] = str(next(filter(None, addresses), ""))
     if not inspect.iscoroutinefunction(function):
         usual["concurrency"] = 1
     table = table.model_copy(update={**usual, **table.model_dump(exclude_unset=True)})

@@ -92,6 +92,9 @@ class Caller:
                     fault = error
             if fault.kind == "silent":
                 self._stop_if_silent(fault, attempt_began)
+            if fault.kind == "busy" and fault.retry_after > patience:
+                wanted = f"it asks to wait {fault.retry_after:.0f} s"
+                self.stop(StopError(f"{self.name}: {fault}; {wanted}, patience_seconds is less"))
             if fault.kind == "busy":
                 self._limiter.slow_down(min(fault.retry_after, patience))
             pause = fault.retry_after + pause_after(number)
@@ -146,6 +149,7 @@ class Caller:
         except Exception as error:
             kind = type(error).__name__
             raise Fault(f"{self.name} raised {kind}: {shorten(error)}", kind="passes") from None
+        self._silent_since = math.inf
         return Completion(storable(text), "stop", None, None)
 
     def notice(self, status: str, reason: str = "") -> None:

@@ -73,6 +73,9 @@ class Client:
         self.usage = Plan(self.name)
         self._function = function
         self._own_client = None if openai_client is None else check_client(openai_client)
+        self._address = model.base_url
+        if openai_client is not None:
+            self._address += f"{openai_client.base_url} {openai_client.default_query}"
         self._dialect = Dialect(model)
         self._options = read_options(model)
         # What a function costs is not ours to say.
@@ -201,6 +204,8 @@ class Client:
             stored, form = await self._caller.persist(lambda: self._pay(key, request), tokens, cost)
         except (Fault, UnusableReplyError) as error:
             # Nothing was said: there is nothing to keep or to repair, and the next run asks again.
+            if isinstance(error, UnusableReplyError):
+                self.spending.add(1, tokens, cost)  # it is billed all the same
             reply = Reply(None, error.status, str(error))
         else:
             reply = self._read(stored, request)
@@ -289,7 +294,7 @@ class Client:
         parts = [
             READER_VERSION,
             self.name,
-            self.model.base_url,
+            self._address,
             self.model.query,
             self.model.model,
             self.model.replies,

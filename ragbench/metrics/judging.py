@@ -138,15 +138,16 @@ class Prompt(Generic[Shape]):
 
         Marks around each text hold a hash of all of them, so that equal questions are equal
         messages and no text can end itself: it would have to hold its own hash. An image (a data
-        URI) becomes a part of the message. Raises BenchError for slots missing or unknown.
+        URI) becomes a part of the message; `repeat` among the values is passed over. Raises
+        BenchError for slots missing or unknown.
         """
-        wrong = set(self.slots) ^ set(values)
+        wrong = set(self.slots) ^ set(values) - {"repeat"}
         if wrong:
             raise BenchError(
                 f"prompt {self.name}: the slots are {', '.join(self.slots)}; "
                 f"missing or unknown: {', '.join(sorted(wrong))}"
             )
-        cleaned = {name: clean_value(values[name]) for name in sorted(values)}
+        cleaned = {name: clean_value(values[name]) for name in sorted(self.slots)}
         whole = json.dumps(cleaned, ensure_ascii=False).encode()
         tag = hashlib.blake2b(whole, key=KEY, digest_size=12).hexdigest()
         images: list[str] = []

@@ -84,7 +84,9 @@ async def show_decision(
         return Score(0.0, message=message, facts={"likelihood": 0})
     reply = await judge.ask(DECIDE, question=question, contexts=list(contexts), answer=answer)
     shown = mark("To be shown, with a likelihood of {likelihood} %: {reason}")
-    held = mark("Not to be shown, with a likelihood of {likelihood} % of being right: {reason}")
+    held = mark(
+        "Not to be shown: with a likelihood of {likelihood} % showing it would be right: {reason}"
+    )
     return Score(
         float(reply.show == "yes"),
         message=shown if reply.show == "yes" else held,

@@ -35,7 +35,8 @@ class Stopwatch:
 
     async def ask(self, prompt: Any, **values: Any) -> Any:
         """See `ragbench.metrics.judging.Judge`."""
-        values["repeat"] = self.repeat
+        # A metric may ask several times itself.
+        values["repeat"] = self.repeat + 100 * values.get("repeat", 0)
         if hasattr(self.judge, "answer"):
             # A model says how long it took, also for a reply that an earlier run paid for.
             reply = await self.judge.answer(prompt, **values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -135,17 +136,12 @@ async def score_batches(
 ) -> None:
     """Score the samples a batch at a time; the frames of each go to the end of parts."""
     services = Services(judge, embedder)
-    if judge is not None:
-        await judge.__aenter__()
-    try:
+    async with judge or nullcontext():
         with bar("scoring", total) as progress:
             for batch in batches(samples, BATCH):
                 entries = score_by_texts(batch, metrics, embedder)
                 entries += await score_by_rows(batch, metrics, services, progress)
                 parts.append(frames_of(entries, language, judge))
-    finally:
-        if judge is not None:
-            await judge.__aexit__(None, None, None)
 
 
 def batches(samples: Iterable[Sample], size: int) -> Iterator[list[Sample]]:

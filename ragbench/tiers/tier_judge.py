@@ -137,7 +137,7 @@ def measure(
     usual = request.judges or usual_judges(bench.settings)
     opened: dict[str, Any] = {}
     for name, given in name_given(judges, usual).items():
-        judge = open_judge(given, bench.settings, bench.language.code)
+        judge = open_judge(given, bench.settings, bench.language.code, spending=bench.spending)
         opened |= in_modes(name, judge, request.modes)
     parts, about = [], []
     for name, judge in opened.items():

@@ -201,7 +201,7 @@ def open_decider(given: Any, bench: Workbench) -> Any:
         given = load_object(given, bench.settings.root)
     if callable(given) and not hasattr(given, "ask"):
         return given
-    return open_judge(given, bench.settings, bench.language.code)
+    return open_judge(given, bench.settings, bench.language.code, spending=bench.spending)
 
 
 def read_file(path: Path) -> dict[str, Any]:

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import openai
 import pytest
 from pydantic import BaseModel
 
 import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.language import load_language
 from ragbench.core.settings import Budget, JudgeTable, Settings
 from ragbench.core.types import Score
 from ragbench.judge import OfflineJudge, Panel, Rule, default_journal, open_judge, own_judge
@@ -26,7 +28,8 @@ from ragbench.llm import BudgetSpentError
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.metrics.judging import PROMPTS, RatedTo5
 from ragbench.metrics.ratings import RELEVANCE, answer_relevance
-from tests.llm.chat_server import GOOD, Server, serving
+from ragbench.tiers.scoring import score_samples
+from tests.llm.chat_server import GOOD, Raw, Server, serving
 
 TEXTS = {"question": "When does it open?", "answer": "At 8."}
 RUSSIAN = {"question": "Когда открыто?", "answer": "С 8 до 17, без перерыва."}
@@ -302,6 +305,55 @@ def test_a_plain_function_is_asked_alone(is_coroutine: bool) -> None:
 
     asyncio.run(run(own_judge(coroutine if is_coroutine else plain)))
     assert (max(most) > 1) is is_coroutine
+
+
+def test_two_addresses_are_two_models_whatever_their_name(tmp_path: Path) -> None:
+    class Chat:
+        model_name = "m"
+
+        def __init__(self, base_url: str, rating: int) -> None:
+            self.base_url = base_url
+            self.rating = rating
+
+        def invoke(self, prompt: str) -> dict[str, Any]:
+            return {"reason": "so", "rating": self.rating}
+
+    given: list[Any] = [Chat("http://one", 5), Chat("http://two", 1)]
+    for chat, rating in zip(given, (5, 1), strict=True):
+        assert ask(own_judge(chat, journal=tmp_path / "replies")).rating == rating
+    for rating in (2, 3):
+        text = json.dumps({"reason": "r", "rating": rating})
+        with serving(lambda body, number, text=text: text) as server:
+            client = openai.AsyncOpenAI(base_url=server.url, api_key="k")
+            judge = own_judge("m", client=client, journal=tmp_path / "replies")
+            assert ask(judge).rating == rating
+
+
+def test_a_function_that_answers_in_between_is_not_silent() -> None:
+    calls = []
+
+    async def answer(prompt: str) -> dict[str, Any]:
+        calls.append(prompt)
+        await asyncio.sleep(0.3 if len(calls) in (1, 12) else 0.02)
+        return {"reason": "so", "rating": 4}
+
+    judge = own_judge(answer, concurrency=1, timeout_seconds=0.1, patience_seconds=0.3)
+    rows = [{"id": str(n), "question": f"{n}?", "answer": "a"} for n in range(15)]
+    result = rb.score(rows, ["answer_relevance"], judge=judge)
+    assert result.scores["status"].value_counts().to_dict() == {"ok": 13, "timeout": 2}
+
+
+@pytest.mark.parametrize("message", [{"content": ""}, {"content": None, "refusal": "No."}])
+def test_a_reply_that_says_nothing_is_paid_for(message: dict[str, Any]) -> None:
+    choice = {"message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    with serving(lambda body, number: Raw({"choices": [choice]})) as server:
+        settings = Settings.model_validate({"budget": {"calls": 3}})
+        judge = open_judge(own_judge("m", base_url=server.url, concurrency=1), settings)
+        rows = [{"id": str(n), "question": f"{n}?", "answer": "a"} for n in range(9)]
+        samples = rb.read(rows).samples
+        with pytest.raises(BudgetSpentError):
+            score_samples(samples, [answer_relevance], language=load_language("en"), judge=judge)
+    assert len(server.requests) == 3
 
 
 def test_a_function_is_kept_only_where_it_says_which_model_answers(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import ragbench as rb
 from ragbench.core.errors import BenchError, Unmeasured
 from ragbench.judge import own_judge
 from ragbench.llm import BudgetSpentError, StopError
+from tests.llm.chat_server import serving
 
 ROOT = Path(__file__).parents[2]
 FEW = {"draws": 200}
@@ -74,6 +75,41 @@ def numbers(result: Any, frame: Any = None, key: str = "metric") -> dict[tuple[s
     """The values by system and metric."""
     table = result.estimates if frame is None else frame
     return table.set_index(["system", key])["value"].to_dict()
+
+
+def test_a_metric_that_asks_several_times_does_so_here_too(tmp_path: Path) -> None:
+    asked = []
+
+    def judge(prompt: str) -> dict[str, Any]:
+        if '"rating"' in prompt:
+            return {"reason": "so", "rating": 4}
+        asked.append(prompt)
+        return {"reason": "so", "verdict": "yes" if len(asked) == 1 else "no"}
+
+    judges = rb.judge(judge, model="m", journal=tmp_path / "replies.sqlite")
+    options = {"metric": "aspect_critique(repeats=3)", "probed": 0, "repeats": 1}
+    result = rb.tier_judge(judges, ROWS[:1], columns=LABELS, **options, **FEW)
+    first = result.scores[result.scores["metric"].str.startswith("aspect")]
+    assert (first["value"].tolist(), len(asked)) == ([0.0], 3)
+
+
+@pytest.mark.parametrize("tier", ["judge", "pipeline"])
+def test_all_judges_spend_together(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGBENCH_BUDGET__CALLS", "5")
+    reply = '{"reason": "r", "rating": 4, "show": "yes", "likelihood": 90}'
+    with serving(lambda body, number: reply) as server:
+        judges = {
+            name: rb.judge(name, base_url=server.url, concurrency=1) for name in ("a", "b", "c")
+        }
+        rows = [{**row, "show": True} for row in ROWS[:4]]
+        options = {"columns": LABELS, "metric": "answer_relevance", "probed": 0}
+        measure = {
+            "judge": lambda: rb.tier_judge(judges, rows[:1], **options),
+            "pipeline": lambda: rb.tier_judge_pipeline(judges, rows),
+        }
+        with pytest.raises(BudgetSpentError):
+            measure[tier]()
+        assert len(server.requests) == 5
 
 
 def test_the_four_numbers_are_those_computed_by_hand() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 import ragbench as rb
 from ragbench.core import metric
-from ragbench.core.errors import BenchError
+from ragbench.core.errors import BenchError, Unmeasured
+from ragbench.core.language import load_language
 from ragbench.core.trust import trust
 from ragbench.judge import Panel
 from ragbench.tiers import scoring
@@ -23,6 +24,7 @@ from tests.llm.chat_server import Raw, serving
 from tests.tiers.answered import Dead, Scripted, counts, means, page_text
 
 FEW = {"draws": 200}
+ENGLISH = load_language("en")
 
 
 @pytest.fixture(autouse=True)
@@ -357,6 +359,40 @@ def test_a_panel_keeps_each_judge_and_names_the_one_that_failed() -> None:
     rule = {"aggregate": "consensus", "tolerance": 0}
     agreed = rb.score(ROWS[:2], metrics="e2e_score", judge=[kind, strict], **rule, **FEW)
     assert agreed.scores["reason"].iloc[0] == "no consensus among kind 5, strict 4"
+
+
+def test_a_judge_is_told_that_it_was_the_user_who_stopped() -> None:
+    ends = []
+
+    class Stopped(Scripted):
+        async def ask(self, prompt: Any, **values: Any) -> Any:
+            raise KeyboardInterrupt
+
+        async def __aenter__(self) -> Any:
+            return self
+
+        async def __aexit__(self, kind: Any, *error: Any) -> None:
+            ends.append(kind)
+
+    samples = rb.read(ROWS).samples
+    with pytest.raises(KeyboardInterrupt):
+        scoring.score_samples(
+            samples, [metric.parse_label("e2e_score")], language=ENGLISH, judge=Stopped()
+        )
+    # Else it would wait for all that is queued, and pay for it.
+    assert not issubclass(ends[0], Exception)
+
+
+def test_of_several_references_one_that_could_not_be_judged_might_be_the_best() -> None:
+    class Judge(Scripted):
+        def ask(self, prompt: Any, **values: Any) -> Any:
+            if values["reference"] == "at ten":
+                raise Unmeasured("judge_error", "broken")
+            return super().ask(prompt, **values)
+
+    row = {**ROWS[0], "reference": ["at nine", "at ten"]}
+    result = rb.score([row], ["e2e_score"], judge=Judge(4), **FEW)
+    assert result.scores[["status", "reason"]].to_numpy().tolist() == [["judge_error", "broken"]]
 
 
 def test_metrics_are_correlated_by_the_order_they_put_answers_in() -> None:

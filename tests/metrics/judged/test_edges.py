@@ -521,7 +521,7 @@ def test_ten_nuggets_are_one_question(count: int, calls: int) -> None:
     ("show", "words"),
     [
         ("yes", "To be shown, with a likelihood of 90 %: so"),
-        ("no", "Not to be shown, with a likelihood of 90 % of being right: so"),
+        ("no", "Not to be shown: with a likelihood of 90 % showing it would be right: so"),
     ],
 )
 def test_a_decision_is_explained_as_it_was_made(show: str, words: str) -> None:

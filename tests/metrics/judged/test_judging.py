@@ -42,6 +42,11 @@ def fill(text: str, language: str = "en") -> str:
     return CLAIMS.fill(language, {"question": "Q?", "text": text})[1]["content"]
 
 
+def test_a_repeat_is_no_text_of_a_prompt() -> None:
+    values = {"question": "Q?", "text": "It opens at 8."}
+    assert CLAIMS.fill("en", {**values, "repeat": 2}) == CLAIMS.fill("en", values)
+
+
 @pytest.mark.parametrize("name", sorted(PROMPTS))
 def test_every_prompt_is_filled_in_both_languages(name: str) -> None:
     prompt = PROMPTS[name]
