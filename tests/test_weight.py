@@ -20,9 +20,10 @@ BUDGETS = {
     "embed, store": 12_934,
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_535,
-    "tiers": 35_191,
+    # Times are read as people write them; silence in the perfect parts is no good answer.
+    "tiers": 35_324,
     # With the results that list them.
-    "views": 26_461,
+    "views": 26_501,
     # Kernels are forked from a process that loads the library before all else, and is never taken
     # apart: a run takes half the time. In JupyterLab a heading stands above the legend.
     # How many kernels share the cores is reckoned here alone.
@@ -31,10 +32,10 @@ BUDGETS = {
     # looked through by Python's collector: a short one takes a fifth less.
     # `load` counts what it has brought part by part.
     TOP: 13_819,
-    "extras": 24_645,
+    "extras": 24_395,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_942
+ALL = 232_899
 
 
 @pytest.fixture(scope="module")

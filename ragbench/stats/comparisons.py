@@ -78,7 +78,7 @@ def compare(
     Returns a row a column: difference, low, high, p, p_adjusted, detectable, word, single_low,
     single_high, n, n_unmeasured, n_units as `ragbench.core.frames.COMPARISONS` says, method, and
     word_if_bad, word_if_good: the word if all that is unmeasured were bad, or good, for the
-    challenger; empty where nothing is.
+    challenger; empty where nothing is. What cannot be told has no numbers.
     """
     before, after = as_table(baseline), as_table(challengers)
     if before.shape != after.shape:
@@ -112,7 +112,11 @@ def compare(
         rows = is_asked[:, column]
         is_harmless = may_leave_out(before[rows, column], after[rows, column])
         words.append(cases[0] if is_harmless else word_that_holds(set(cases)))
-    return frame.assign(word=words)
+    frame["word"] = words
+    # Those of the pairs that are there would contradict a word that minds those that are not.
+    numbers = frame.select_dtypes(float).columns
+    frame.loc[frame["word"] == "cannot be told", numbers] = np.nan
+    return frame
 
 
 def family_frame(differences: Array, units: Any, confidence: Confidence) -> pd.DataFrame:
@@ -257,6 +261,8 @@ def critical_value(drawn: Array, level: float) -> float:
     """Return the |T| that must be passed for a p of at most 1 - level."""
     # p <= 1 - level allows that many draws to reach |T|; the next one below must be passed.
     n_allowed = int(np.floor((1 - level) * (1 + len(drawn)) + 1e-9)) - 1
+    if n_allowed < 0:
+        raise BenchError(f"{len(drawn)} draws are too few for a confidence of {level:g}; give more")
     return float(np.partition(drawn, -n_allowed - 1)[-n_allowed - 1])
 
 

@@ -83,7 +83,8 @@ def find_failures(
     relevant = relevant_labels(labels)
     in_base = relevant[relevant["passage_id"].isin(set(passage_ids))]["question_id"]
     is_labelled = table["question_id"].isin(relevant["question_id"]).to_numpy()
-    is_in_base = table["question_id"].isin(in_base).to_numpy()
+    # Without passages every id counts as one of the base.
+    is_in_base = table["question_id"].isin(in_base).to_numpy() | (not passage_ids)
 
     is_right = correct >= right_from
     is_judged = ~np.isnan(correct) & (~np.isnan(faithful) | ~is_right)

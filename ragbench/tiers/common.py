@@ -315,6 +315,12 @@ def choose_baseline(requested: str, usual: str, names: Sequence[str]) -> str:
     return requested or (usual if usual in names else names[0])
 
 
+def read_times(texts: pd.Series) -> pd.Series:
+    """Read times as people write them, 01.09.2025 with the day first; NaT for what is none."""
+    texts = texts.str.replace(r"^(\d+)\.(\d+)\.(\d{4})", r"\3-\2-\1", regex=True)
+    return pd.to_datetime(texts, errors="coerce", format="mixed", utc=True)
+
+
 def name_given(chosen: Any, usual: Sequence[str]) -> dict[str, Any]:
     """Return what was chosen by its name.
 

@@ -18,7 +18,7 @@ from ragbench.core.metric import parse_label
 from ragbench.core.types import Dataset
 from ragbench.stats import mean_intervals
 from ragbench.tiers import tier1_retrieval as tier1
-from ragbench.tiers.common import Options, Workbench, sample_rows
+from ragbench.tiers.common import Options, Workbench, read_times, sample_rows
 from ragbench.tiers.words import telling_words
 
 # Of one label a question, average precision is mrr and R-precision is hit_rate@1.
@@ -45,8 +45,8 @@ class Request(Options):
 
 def retrieval_request(request: Request) -> tier1.Request:
     """Return the same as Tier 1 takes it: pages are ranked, and every question is asked once."""
-    names = ("systems", "baseline", "metrics", "primary", "slice_by", "level", "draws", "seed", "k")
-    shared = {name: getattr(request, name) for name in names}
+    names = ("systems", "baseline", "metrics", "primary", "margins", "slice_by")
+    shared = {name: getattr(request, name) for name in (*names, "level", "draws", "seed", "k")}
     return tier1.Request(**shared, unit="url", repeats=1, index_questions=0)
 
 
@@ -104,7 +104,7 @@ def read_history(request: Request, dataset: Dataset) -> pd.DataFrame:
     if history is None:
         raise NotEnoughError(f"{dataset.name} has no log of users' questions (history)")
     history = sample_rows(history, "history_id", request.limit)
-    times = pd.to_datetime(history["asked_at"], errors="coerce", format="mixed", utc=True)
+    times = read_times(history["asked_at"])
     is_alone = (history["user"] == "") | (request.cluster_by == "none")
     pages = set(dataset.passages["url"]) - {""}
     return history.assign(

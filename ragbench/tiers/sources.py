@@ -96,7 +96,8 @@ def measure(request: Request, bench: Workbench) -> tuple[Request, Frames, tuple[
     name, embedder = open_embedders(request.embedder, bench, [usual]).popitem()
     request = request.model_copy(update={"embedder": name})
     vectors = embedder.embed(texts, "query")
-    topic_ids, coverage = cover_topics(request, vectors, retrieved, question_ids)
+    known = retrieved[retrieved["passage_id"].isin(dataset.passages["passage_id"])]
+    topic_ids, coverage = cover_topics(request, vectors, known, question_ids)
     words = [", ".join(found) for found in typical_words(texts, topic_ids.tolist())]
     asked = asked_frame(runs, question_ids)
     frames = Frames(

@@ -380,6 +380,8 @@ def keep_latencies(request: Request, bench: Workbench, asked: pd.DataFrame) -> p
                 "system": bench.systems[system].describe(),
                 "data": bench.dataset.fingerprint,
                 "k": request.k,
+                "unit": request.unit,
+                "texts": bench.dataset.questions["text"].tolist(),
                 "asked": rows[["question_id", "repeat"]].astype(str).agg(" ".join, axis=1).tolist(),
             }
             readings = None if request.fresh_timings else find_readings(bench.store, inputs)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
@@ -318,9 +319,10 @@ def judge_ideal_answers(
     scores = score_answers(answers, questions, metrics, services, bench.language).scores
     correct = metric_values(answers, scores, metrics[0].label)
     faithful = metric_values(answers, scores, metrics[1].label)
-    is_good = (correct >= chosen["right_from"]) & (faithful >= chosen["faithful_from"])
-    values = is_good.astype(float)
-    values[pd.isna(correct) | pd.isna(faithful)] = math.nan
+    is_right = correct >= chosen["right_from"]
+    # What is wrong is not good, however faithful: silence as well.
+    is_judged = ~np.isnan(correct) & (~np.isnan(faithful) | ~is_right)
+    values = np.where(is_judged, is_right & (faithful >= chosen["faithful_from"]), np.nan)
     return dict(zip(answers["question_id"], values, strict=True))
 
 

@@ -29,7 +29,15 @@ from ragbench.metrics.judges import known_mean
 from ragbench.stats import Statement, part_intervals
 from ragbench.stats import state as state_scores
 from ragbench.tiers.answering import usual_embedder
-from ragbench.tiers.common import About, Basics, Compared, Workbench, open_embedders, sample_rows
+from ragbench.tiers.common import (
+    About,
+    Basics,
+    Compared,
+    Workbench,
+    open_embedders,
+    read_times,
+    sample_rows,
+)
 from ragbench.tiers.rag_metrics import question_frame
 
 CACHE = ("cache_hit_rate", "wrong_hit_rate")
@@ -148,8 +156,11 @@ def make_turns(request: Request, dataset: Dataset, history: pd.DataFrame) -> pd.
     else:
         known = history[(history["user"] != "") & (history["asked_at"] != "")]
         turns = known.rename(columns={"history_id": "question_id"}).assign(unit=known["user"])
-        turns["dialogue_id"] = known["user"] + " " + known["asked_at"].str[:10]
-        turns = turns.sort_values(["dialogue_id", "asked_at"], kind="stable")
+        turns["dialogue_id"] = (
+            known["user"] + " " + known["asked_at"].str.split("[ T]").str[0]
+        )
+        turns["time"] = read_times(known["asked_at"])
+        turns = turns.sort_values(["dialogue_id", "time"], kind="stable")
         turns["turn"] = turns.groupby("dialogue_id").cumcount() + 1
     turns = turns[turns["question"].str.strip() != ""]
     return sample_rows(turns, "dialogue_id", request.limit)

@@ -100,7 +100,6 @@ def sentence(result: Any, row: Any) -> Markup:
     language = result.language
     _ = language.translate
     text = claim(result, row)
-    # Numbers of the pairs that are there would contradict a word that minds those that are not.
     if row.word != UNTOLD:
         text += f": {language.interval(row.difference, row.low, row.high, signed=True)}"
         # Where too few questions differ there is neither an interval nor p.
@@ -113,6 +112,10 @@ def sentence(result: Any, row: Any) -> Markup:
     if row.n_unmeasured:
         told = _("{missing} of {pairs} pairs are unmeasured.")
         text += " " + told.format(missing=row.n_unmeasured, pairs=row.n + row.n_unmeasured)
+    turned = {row.word_if_bad, row.word_if_good} - {row.word, ""}
+    if turned and row.word != UNTOLD:
+        words = ", ".join(map(_, sorted(turned)))
+        text += " " + _("With these it could be: {words}.").format(words=words)
     return text
 
 
@@ -456,11 +459,9 @@ def comparison_cells(
     alone = [_("alone"), _("p alone"), _("detectable")] if is_complete else []
     if row is None:
         return dict.fromkeys([*names, *alone], "")
-    is_untold = row["word"] == UNTOLD
-    difference = language.interval(row["difference"], row["low"], row["high"], signed=True)
     cells = [
-        NOTHING if is_untold else difference,
-        NOTHING if is_untold else p_text(row["p_adjusted"], language),
+        language.interval(row["difference"], row["low"], row["high"], signed=True),
+        p_text(row["p_adjusted"], language),
         verdict(row["word"], language),
     ]
     if is_complete:

@@ -110,7 +110,7 @@ def test_hostile_documents_are_left_out_and_named(
 
 
 def test_a_document_without_end_is_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attributes = " ".join(f"a{number}=1" for number in range(1_000_000))
+    attributes = " ".join(f"a{number}=1" for number in range(2_500_000))
     (folder / "attributes.html").write_text(f"<html><body><p {attributes}>x</p>")
     monkeypatch.setattr(documents, "MAX_SECONDS", 0.5)
     passages, notes = read_documents(folder)

@@ -189,7 +189,7 @@ def test_questions_that_runs_share_are_paired(
     assert run([*line, "--common-questions"]) == 0
     assert "are not in all runs and were left out" in capsys.readouterr().err
     rows = json.loads((reports / "out.json").read_text())["comparisons"]
-    assert {row["n"] for row in rows} == {50}
+    assert {(row["n"], row["n_unmeasured"]) for row in rows} == {(50, 0)}
 
 
 def test_results_are_compared_in_python(reports: Path) -> None:
@@ -365,6 +365,40 @@ def test_a_gate_beside_the_baseline_says_its_condition_and_the_primary_verdict(
     assert "| kept | v2 | token_f1 not worse by 0.02 | held |" in lines
     assert lines[-1].startswith("| rag_metrics | token_f1 | v2 | +0.1")
     assert lines[-1].endswith("] | better |")
+
+
+@pytest.mark.parametrize("right", [(60, 60), (0, 60)])
+def test_a_system_that_is_equal_or_better_everywhere_is_not_worse(
+    reports: Path, right: tuple[int, int]
+) -> None:
+    import ragbench as rb
+
+    rows = [
+        {"question": f"{n}?", "answer": "a" if n < count else "b", "reference": "a", "system": name}
+        for name, count in zip(("v1", "v2"), right, strict=True)
+        for n in range(60)
+    ]
+    rb.score(rows, ["exact_match"]).save(reports / "reports" / "20261120")
+    gate = '[gate.release]\nmetric = "exact_match"\nnot_worse_by = 0.02\n'
+    (reports / "ragbench.toml").write_text(gate)
+    assert run(["gate", "20261120"]) == 0
+
+
+def test_what_cannot_be_told_is_published_without_a_difference(reports: Path) -> None:
+    import ragbench as rb
+
+    rows = [
+        {"question": f"{n}?", "answer": "a", "reference": None if n < lacks else "a", "system": v}
+        for v, lacks in (("v1", 0), ("v2", 20))
+        for n in range(60)
+    ]
+    for row in rows[30:60]:
+        row["answer"] = "b"
+    rb.score(rows, ["exact_match"]).save(reports / "reports" / "20261120")
+    assert run(["publish", "20261120", "--out", "site"]) == 0
+    (table,) = (reports / "site").glob("**/*.tex")
+    line = next(line for line in table.read_text().splitlines() if "cannot be told" in line)
+    assert line.split(" & ")[3:5] == ["–", "–"]
 
 
 def test_the_worst_gate_decides_the_code(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -604,49 +638,16 @@ def test_labels_are_refused_in_a_sentence(
     assert "--page names one of none" in capsys.readouterr().err
 
 
-def test_a_mark_is_in_the_file_before_the_next_answer_is_shown(reports: Path) -> None:
-    from ragbench.extras.labels.marking import mark
-
-    line = ["label", "20261101", "--page", "rag_metrics", "--form", "form.csv", "--limit", "2"]
-    assert run(line) == 0
-    widget = mark(reports / "form.csv", levels=(0, 0.5, 1))
-    shown, buttons = widget.children
-    assert "0 / 2" in shown.value
-    assert [button.description for button in buttons.children] == ["0", "0.5", "1"]
-    buttons.children[1].click()
-    assert pd.read_csv(reports / "form.csv")["label"].tolist()[:1] == [0.5]
-    assert "1 / 2" in shown.value
-    buttons.children[2].click()
-    buttons.children[2].click()
-    assert pd.read_csv(reports / "form.csv")["label"].tolist() == [0.5, 1]
-    assert "All answers are marked" in shown.value
-    # Whoever opens the form again goes on where marks end.
-    assert "All answers are marked" in mark(reports / "form.csv").children[0].value
-
-
-def test_a_button_a_level_writes_the_mark_before_the_next_answer_is_shown(tmp_path: Path) -> None:
-    from ragbench.extras.labels.marking import mark
-
-    form = tmp_path / "form.csv"
-    rows = {"question": ["q1", "q2", "q3"], "answer": "a", "contexts": "c", "label": ["4", "", ""]}
-    pd.DataFrame(rows).to_csv(form, index=False)
-    shown, buttons = mark(form).children
-    assert [button.description for button in buttons.children] == ["1", "2", "3", "4", "5"]
-    assert "1 / 3" in shown.value
-    buttons.children[0].click()
-    assert pd.read_csv(form, dtype=str)["label"].tolist()[:2] == ["4", "1"]
-    assert "2 / 3" in shown.value
-    buttons.children[4].click()
-    assert pd.read_csv(form, dtype=str)["label"].tolist() == ["4", "1", "5"]
-    assert "All answers are marked." in shown.value
-
-
 def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "--matters", "0.05", "--json", "plan.json"]) == 0
     assert "937 independent questions" in capsys.readouterr().out
     planned = json.loads((reports / "plan.json").read_text())
     assert planned["needed"] == 937
     assert [row["n"] for row in planned["power"]] == [30, 60, 100, 200, 400, 800]
+    assert run(["plan", "--matters", "0.05", "--comparisons", "20", "--json", "more.json"]) == 0
+    more = json.loads((reports / "more.json").read_text())
+    assert more["needed"] > 937
+    assert more["power"][-1]["power"] < planned["power"][-1]["power"] - 0.2
     # Nearly four of five studies of 800 questions show it, and every third of 200.
     assert planned["power"][-1]["power"] == pytest.approx(0.74, abs=0.06)
     # The page's primary metric is meant, and not the first.

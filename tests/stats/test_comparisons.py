@@ -185,6 +185,21 @@ def test_missing_on_one_side_or_many_must_hold_at_both_ends():
     )
 
 
+def test_what_cannot_be_told_has_no_numbers_that_tell_it():
+    row = studies_with_gaps(60, 15, 15)
+    numbers = ["difference", "low", "high", "p", "p_adjusted", "single_low", "single_high"]
+    assert np.isnan(row[numbers].astype(float)).all()
+    assert (row["n"], row["n_unmeasured"]) == (30, 30)
+
+
+def test_draws_must_reach_as_far_as_the_level():
+    differences = np.tile([0.0, 1.0, 0.0, -0.5], 15)
+    with pytest.raises(BenchError, match=r"500 draws are too few for a confidence of 0\.999"):
+        compare_differences(differences, confidence=Confidence(level=0.999, draws=500))
+    row = compare_differences(differences, confidence=Confidence(level=0.999, draws=999)).iloc[0]
+    assert (row["low"] > 0) == (row["p_adjusted"] <= 0.001)
+
+
 def test_a_word_that_holds_at_both_ends_stays_unless_too_few_differ():
     before, after = np.tile([0.0, 1.0], 50), np.tile([1.0, 0.0], 50)
     before[:3], after[3:6] = NONE, NONE
@@ -229,7 +244,9 @@ def test_many_units_take_the_normal_by_its_own_name():
     # A slice of twelve of them takes Student's t.
     differences[12:, 1] = NONE
     differences[:12, 1] += 0.6
-    few = compare_differences(differences, confidence=Confidence(draws=40_000)).iloc[1]
+    asked = ~np.isnan(differences)
+    more = Confidence(draws=40_000)
+    few = compare(0 * asked, differences, was_asked=asked, confidence=more).iloc[1]
     test = scipy_stats.ttest_1samp(differences[:12, 1], 0)
     assert (few["method"], few["n"]) == ("normal", 12)
     assert few["p"] == pytest.approx(test.pvalue, rel=0.2)

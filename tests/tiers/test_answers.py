@@ -150,6 +150,21 @@ def test_repeats_are_joined_and_their_rates_stated() -> None:
     assert set(result.statement.repeats["k"]) == {4}
 
 
+def test_a_repeat_that_failed_leaves_k_as_it_was_asked() -> None:
+    n_asked: dict[str, int] = {}
+
+    def once_down(question: str, contexts: list[str]) -> str:
+        n_asked[question] = n_asked.get(question, 0) + 1
+        if number_of(question) == 0 and n_asked[question] >= 3:
+            raise ConnectionError("connection refused")
+        return right_answer(number_of(question))
+
+    result = tier2({"down": once_down}, metrics="exact_match", primary="exact_match", repeats=3)
+    rates = result.statement.repeats.set_index("rate")
+    assert set(rates["k"]) == {3}
+    assert (rates.loc["pass^k", "n"], rates.loc["pass^k", "n_unmeasured"]) == (7, 1)
+
+
 def test_asked_once_nothing_is_said_of_repeating() -> None:
     result = tier2({"reads": from_contexts}, metrics="token_f1, response_exact_match_rate")
     assert counts(result, "reads", "response_exact_match_rate") == (0, 8)

@@ -278,6 +278,25 @@ def test_perfect_parts_are_of_the_questions_at_which_all_of_them_can_be_told() -
     assert perfect["value"].tolist() == pytest.approx([3 / 7, 6 / 7, 6 / 7, 4 / 7])
 
 
+def test_silence_from_the_right_passage_is_no_good_answer() -> None:
+    class Silent(Finder):
+        def answer(self, question: str, contexts: list[str]) -> str:
+            return "" if number_of(question) % 2 else super().answer(question, contexts)
+
+    judged = {**JUDGED, "judge": Scripted(rate)}
+    perfect = tier3({"silent": Silent()}, contexts=5, **judged).statement.perfect_parts
+    assert (set(perfect["n"]), set(perfect["n_unmeasured"])) == ({8}, {0})
+    assert perfect["value"].tolist() == [0.375, 0.375, 0.375, 0.5]
+
+
+def test_without_passages_every_id_is_one_of_the_base() -> None:
+    result = rb.tier3({"good": good}, QUESTIONS, **BY_WORDS, perfect_parts=False)
+    assert "not in the base" not in outcomes(result, "good")
+    wrong = {**QUESTIONS[0], "reference": "It never opens."}
+    result = rb.tier3({"good": good}, [wrong], **BY_WORDS, perfect_parts=False)
+    assert outcomes(result, "good") == {"read, answer wrong": 1}
+
+
 def test_where_retrieving_fails_nobody_writes_an_answer() -> None:
     class Unreachable(Finder):
         def retrieve(self, question: str, k: int) -> list[str]:

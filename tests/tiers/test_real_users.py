@@ -12,6 +12,7 @@ import pytest
 import ragbench as rb
 from ragbench.core.errors import BenchError
 from ragbench.core.trust import trust
+from ragbench.tiers import real_users
 
 FEW = {"draws": 200, "dataset": "log"}
 PAGES = ["pool", "library", "garage"]
@@ -110,6 +111,26 @@ def test_scores_are_told_by_month_and_words_are_those_that_say_a_subject() -> No
     assert not {"where", "the", "much", "there", "сколько"} & set(words.index)
     pages = result.statement.pages.set_index("url")
     assert pages.loc["https://x/pool", ["questions", "score"]].tolist() == [2, 3.5]
+
+
+def test_dates_with_points_have_the_day_first(log: Path) -> None:
+    file = log / "history.en.jsonl"
+    text = file.read_text(encoding="utf-8")
+    for iso, dotted in (("2026-01-03", "03.01.2026 9:05"), ("2026-02-01", "1.2.2026")):
+        text = text.replace(iso, dotted)
+    file.write_text(text, encoding="utf-8")
+    result: Any = rb.real_users({"v1": second_page}, **FEW)
+    months = result.statement.months.set_index("month")["questions"].to_dict()
+    assert months == {"": 6, "2026-01": 2, "2026-02": 3}
+
+
+def test_margins_are_those_that_are_given() -> None:
+    systems = {"v1": second_page, "v2": second_page}
+    margins = {"mrr": 0.1}
+    result: Any = rb.real_users(systems, margins=margins, **FEW)
+    assert result.request.margins == margins
+    request = real_users.retrieval_request(result.request)
+    assert request.margins == margins
 
 
 def test_where_somebody_scores_on_a_wider_scale_it_ends_where_the_scores_do(log: Path) -> None:

@@ -383,6 +383,20 @@ def test_a_judge_is_told_that_it_was_the_user_who_stopped() -> None:
     assert not issubclass(ends[0], Exception)
 
 
+def test_a_word_that_the_unmeasured_could_turn_says_so() -> None:
+    rows = []
+    for n in range(40):
+        right = {"v1": n in (9, 39), "v2": n < 9}
+        for name, lacks in (("v1", 38), ("v2", 39)):
+            reference = None if n == lacks else "yes"
+            answer = "yes" if right[name] else "no"
+            told = {"question": f"{n}?", "answer": answer, "reference": reference}
+            rows.append({"id": f"q{n}", **told, "system": name})
+    text = str(rb.score(rows, ["exact_match"], draws=1_000))
+    assert "On exact_match v2 is better than v1: +0.211" in text
+    assert "2 of 40 pairs are unmeasured. With these it could be: not shown." in text
+
+
 def test_of_several_references_one_that_could_not_be_judged_might_be_the_best() -> None:
     class Judge(Scripted):
         def ask(self, prompt: Any, **values: Any) -> Any:

@@ -76,6 +76,18 @@ def test_use_is_counted_by_hand() -> None:
     assert "Never retrieved: passages 1, of which questions need 0; pages 0." in str(result)
 
 
+def test_ids_outside_the_base_cover_nothing() -> None:
+    def with_strangers(question: str, k: int) -> list[str]:
+        return [*own_and_first(question, k), f"stranger {question}"]
+
+    systems = {"v1": own_and_first, "v2": with_strangers}
+    result: Any = rb.sources(systems, QUESTIONS, PASSAGES, **FEW)
+    first, second = (
+        rows["unique_chunks"].tolist() for _, rows in result.frames.coverage.groupby("system")
+    )
+    assert first == second
+
+
 def test_the_interval_leaves_questions_out_one_by_one() -> None:
     result: Any = rb.sources({"v1": own_and_first}, QUESTIONS, PASSAGES, **FEW)
     # Without q1 … q8 one passage less is found, without q0 none.

@@ -137,6 +137,15 @@ def test_sessions_of_a_history_are_what_one_user_asked_on_a_day() -> None:
     assert units["cache_hit_rate"] == 2
 
 
+def test_times_are_in_order_as_people_write_them() -> None:
+    rows = {"question": ["gym", "the pool?", "pool"], "answer": "at 9", "score": 5, "user": "ann"}
+    for day in ("01.09.2025", "2025-09-01"):
+        times = [f"{day} 11:00", f"{day} 10:05", f"{day} 9:05"]
+        result = rb.ux(history=pd.DataFrame({**rows, "asked_at": times}), embedder=embed, **FEW)
+        assert result.frames.turns["question"].tolist() == ["pool", "the pool?", "gym"]
+        assert len(result.frames.questions) == 1
+
+
 def test_past_questions_and_others_may_have_the_same_ids(tmp_path: Path) -> None:
     past = {"answer": "at 9", "score": 5, "user": "ann", "asked_at": "2025"}
     rows = {

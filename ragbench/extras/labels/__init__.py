@@ -1,1 +1,1 @@
-"""People's labels: forms out and in, marking in Jupyter, and a judge's mean that they correct."""
+"""People's labels: forms out and in, and a judge's mean that they correct."""

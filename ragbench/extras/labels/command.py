@@ -39,8 +39,7 @@ def main(
 ) -> None:
     """Have people mark answers of a run, and correct a judge's means by what they say.
 
-    The form holds answers in random order, without the judge's scores. In JupyterLab
-    `ragbench.extras.labels.marking.mark(form)` shows one after the other.
+    The form holds answers in random order, without the judge's scores.
 
     Examples: `ragbench label latest --form form.csv --limit 60`,
     `ragbench label latest --take form.csv --primary e2e_score`

@@ -40,14 +40,17 @@ def hold_gate(name: str, gate: Gate, run: Finished, settings: Settings) -> list[
     check_condition(name, gate)
     if gate.not_worse_by is not None:
         chosen = choose_rows(name, gate, run.comparisons, "challenger")
-        low_column, high_column, value_column = "single_low", "single_high", "difference"
+        # Where all differences are equal only a test of all together has ends.
+        is_equal = chosen["word"] == "equal on every question"
+        for end in ("low", "high"):
+            ends = chosen[f"single_{end}"].fillna(chosen[end]).mask(is_equal, 0.0)
+            chosen = chosen.assign(**{end: ends})
     else:
         chosen = choose_rows(name, gate, run.estimates, "system")
-        low_column, high_column, value_column = "low", "high", "value"
     least, greatest = ends_of(gate, settings)
     rows = []
     for row in chosen.to_dict("records"):
-        value, low, high = row[value_column], row[low_column], row[high_column]
+        value, low, high = row.get("difference", row.get("value")), row["low"], row["high"]
         total = row["n"] + row["n_unmeasured"]
         share_missing = row["n_unmeasured"] / total if total else 1.0
         rows.append(

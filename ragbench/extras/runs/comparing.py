@@ -154,6 +154,9 @@ def join_scores(
         parts.append(frame.assign(run=name))
     together = pd.concat(parts, ignore_index=True)
     together["text"] = together["text"].fillna("")
+    # A page that one run alone has is compared with nothing.
+    asked = together.groupby(["page", "question_id", "text"])["run"].transform("nunique")
+    together = together[asked == together.groupby("page")["run"].transform("nunique")]
     # Units may be called differently in two runs; the first run's are taken.
     together["unit"] = together.groupby(["page", "question_id"])["unit"].transform("first")
     together["asked_on"] = together["page"]
