@@ -77,6 +77,17 @@ class Language:
             return text
         return f"{text} {self.ends(low, high, digits, signed=signed)}"
 
+    def estimate(self, row: Any) -> str:
+        """Write the value of an estimate with its interval, or that nothing else could come out."""
+        text = self.interval(row["value"], row["low"], row["high"])
+        if row.get("method") != "construction":
+            return text
+        return self.translate("{value} by construction").format(value=text)
+
+    def difference(self, row: Any) -> str:
+        """Write the difference of a comparison with its interval, each with its sign."""
+        return self.interval(row["difference"], row["low"], row["high"], signed=True)
+
     def p_value(self, p: float) -> str:
         """Write `< 0.001` or `= 0.042`; a dash for NaN."""
         if math.isnan(p):

@@ -126,6 +126,10 @@ def make_judge(
     if name == LEXICAL:
         raise BenchError(f"{name!r} is the name of the offline judge; take another")
     if callable(getattr(given, "ask", None)):
+        options = table.model_fields_set - {"callable"}
+        if options:
+            told = ", ".join(sorted(options))
+            raise BenchError(f"an object with ask is asked as it is; leave out {told}")
         return ObjectJudge(given, name)
     if given is None:
         if not table.model:

@@ -103,10 +103,7 @@ def verdict_parts(
         {
             _("system"): list(primary["challenger"]),
             _("verdict"): [f"{SIGNS.get(word, '')} {_(word)}".strip() for word in primary["word"]],
-            _("difference"): [
-                language.interval(difference, low, high, signed=True)
-                for difference, low, high in primary[["difference", "low", "high"]].to_numpy()
-            ],
+            _("difference"): [language.difference(row) for row in primary.to_dict("records")],
             "p": [language.p_value(p) for p in primary["p_adjusted"]],
             _("metric"): list(primary["metric"]),
             _("against"): list(primary["baseline"]),

@@ -229,7 +229,9 @@ def ask_judge(
         first = repeats[0].score
         explained = {"explanation": first.explain(bench.language)}
         about = {"question_id": sample.id, "status": first.status, "reason": first.reason}
-        return {**about, **explained, **values_of(request, repeats, faithful, padded, duel)}
+        gap = {"status_faithful": faithful.score.status, "reason_faithful": faithful.score.reason}
+        values = values_of(request, repeats, faithful, padded, duel)
+        return {**about, **gap, **explained, **values}
 
     calls = [partial(try_answer, sample) for sample in samples]
     judged = pd.DataFrame(run_calls(judge, calls, f"{judge.name} judges"))
@@ -264,7 +266,11 @@ def score_rows(judged: pd.DataFrame, label: str) -> pd.DataFrame:
     """Return of every judge and answer its first score and the four numbers, as SCORES."""
     judged = judged.assign(**{label: judged["scores"].str[0]})
     keys = ["system", "question_id", "unit", "status", "reason", "explanation"]
-    rows = judged.melt(keys, [label, *NUMBERS], var_name="metric")
+    numbers = [label, *NUMBERS]
+    rows = judged.melt([*keys, "status_faithful", "reason_faithful"], numbers, var_name="metric")
+    is_faithful = rows["metric"] == "avg_faithfulness"
+    for name in ("status", "reason"):
+        rows[name] = rows[name].mask(is_faithful, rows.pop(f"{name}_faithful"))
     is_known = rows["value"].notna()
     rows["status"] = rows["status"].replace("ok", "missing_field").mask(is_known, "ok")
     rows["reason"] = rows["reason"].mask(is_known, "")

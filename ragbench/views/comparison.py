@@ -426,7 +426,7 @@ def mean_cells(
         count = _("{count} of {total}").format(count=count, total=asked)
     return {
         _("system"): system,
-        _("mean, interval"): mean_text(row, language),
+        _("mean, interval"): language.estimate(row),
         "n" if is_whole else _("n measured"): count,
     }
 
@@ -434,14 +434,6 @@ def mean_cells(
 def short_number(value: float, language: Language) -> str:
     """A number as somebody set it: `5`, `0.85`; in Russian with a decimal comma."""
     return language.number(value, len(f"{value:g}".partition(".")[2]))
-
-
-def mean_text(row: pd.Series, language: Language) -> str:
-    """A value with its interval, or that it could not have come out otherwise."""
-    text = language.interval(row["value"], row["low"], row["high"])
-    if row["method"] != "construction":
-        return text
-    return language.translate("{value} by construction").format(value=text)
 
 
 def number_text(row: Any, metric: str, language: Language) -> str:
@@ -460,7 +452,7 @@ def comparison_cells(
     if row is None:
         return dict.fromkeys([*names, *alone], "")
     cells = [
-        language.interval(row["difference"], row["low"], row["high"], signed=True),
+        language.difference(row),
         p_text(row["p_adjusted"], language),
         verdict(row["word"], language),
     ]

@@ -58,7 +58,7 @@ def answer(result: Any) -> Part:
     people = estimate_of(result, PEOPLE, "spearman")
     if people is not None:
         text = _("Spearman's ρ of people with each other: {value}.")
-        value = comparison.mean_text(people, language)
+        value = language.estimate(people)
         paragraphs.append(Markup('<span class="more">{}</span>').format(text.format(value=value)))
     shown = Markup("").join(Markup("<p>{}</p>").format(text) for text in paragraphs)
     return Part(shown, style="finding")
@@ -72,7 +72,7 @@ def sentence(result: Any, system: str) -> Markup:
     consistency, errors = means.loc["consistency_score"], means.loc["error_rate"]
     values = {
         "judge": comparison.bold(system),
-        "consistency": comparison.mean_text(consistency, language),
+        "consistency": language.estimate(consistency),
         "errors": language.percent(errors["value"], 1),
     }
     rows = first_scores(result, system)
@@ -94,7 +94,7 @@ def sentence(result: Any, system: str) -> Markup:
             "{judge}: Spearman's ρ with people {value}; repeats itself at {consistency}; {errors} "
             "of its calls failed."
         )
-        values["value"] = comparison.mean_text(agreed, language)
+        values["value"] = language.estimate(agreed)
     return trusted(text).format(**values)
 
 
@@ -224,9 +224,7 @@ def probes(result: Any) -> Part | None:
     columns = {_("not swayed"): [language.number(value, 0) for value in FAIR]}
     for system, rows in frame.groupby("system", sort=False):
         by_name = rows.set_index("metric")
-        columns[str(system)] = [
-            comparison.mean_text(by_name.loc[name], language) for name in PROBES
-        ]
+        columns[str(system)] = [language.estimate(by_name.loc[name]) for name in PROBES]
     table = pd.DataFrame(columns, index=[_(name) for name in PROBES.values()])
     note = _(
         "Two answers: the one that was rated and the reference, in both orders. Padding says the "

@@ -319,6 +319,12 @@ def test_a_plan_asks_nobody_and_counts_what_is_kept(
     assert "mini       8             0" in capsys.readouterr().out
     assert typed("score table.csv -m exact_match --plan") == 0
     assert "no model would be asked" in capsys.readouterr().out
+    # The answers of the table, each twice; without contexts nobody can say whether it is faithful.
+    write(rated__csv="id,question,answer,reference,ann\n1,Who?,Leo,Leo,5\n2,Where?,Here,There,1\n")
+    line = "run tier_judge --plan -p probed=0 -p answers=rated.csv -p people_scale=1,5"
+    for limit, calls in ((2, 4), (1, 2)):
+        assert typed(f"{line} --limit {limit}") == 0
+        assert f"mini       {calls}             0" in capsys.readouterr().out
     # The data set brings no answers: its page will say so.
     assert typed(line.removesuffix(" -p answers=")) == 0
     assert "mini" in capsys.readouterr().out

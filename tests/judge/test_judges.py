@@ -428,6 +428,7 @@ WRONG = {
     "set its base_url, or a provider": lambda settings: own_judge("m"),
     "give a model with base_url=": lambda settings: own_judge(base_url="http://h/v1"),
     "is the name of the offline judge": lambda settings: own_judge(len, name="lexical"),
+    "asked as it is; leave out concurrency": lambda settings: own_judge(Mine(), concurrency=1),
     "a panel needs judges": lambda settings: Panel([]),
     "quorum = 0: there are 2": lambda settings: Panel([OfflineJudge(), own_judge(len)], Rule(quorum=0)),
     "under different names": lambda settings: Panel([OfflineJudge(), OfflineJudge()]),

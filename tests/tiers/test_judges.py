@@ -93,6 +93,22 @@ def test_a_metric_that_asks_several_times_does_so_here_too(tmp_path: Path) -> No
     assert (first["value"].tolist(), len(asked)) == ([0.0], 3)
 
 
+def test_a_number_that_is_missing_has_its_own_reason() -> None:
+    class Mute(Judge):
+        async def ask(self, prompt: Any, **values: Any) -> dict[str, Any]:
+            if prompt.name == "faithfulness_rating":
+                raise Unmeasured("parse_error", "no rating in it")
+            return await super().ask(prompt, **values)
+
+    result = rb.tier_judge(Mute(), ROWS, columns=LABELS, **FEW)
+    rows = result.scores[result.scores["metric"] == "avg_faithfulness"]
+    assert set(rows["status"]) == {"parse_error"}
+    assert set(rows["reason"]) == {"no rating in it"}
+    others = result.scores[result.scores["metric"] == "consistency_score"]
+    assert set(others["status"]) == {"ok"}
+    assert "status_faithful" not in result.scores
+
+
 @pytest.mark.parametrize("tier", ["judge", "pipeline"])
 def test_all_judges_spend_together(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGBENCH_BUDGET__CALLS", "5")

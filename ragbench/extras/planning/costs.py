@@ -139,7 +139,8 @@ def measure_page(
 ) -> list[Any]:
     """Measure a page with nobody asked; returns the generators that would be."""
     from ragbench.core.errors import NotEnoughError
-    from ragbench.tiers.common import open_workbench, read_options
+    from ragbench.front import read
+    from ragbench.tiers.common import Basics, open_workbench, read_options
 
     tier = importlib.import_module(f"ragbench.tiers.{page}")
     known = {name: options[name] for name in options if name in tier.Request.model_fields}
@@ -147,9 +148,16 @@ def measure_page(
         known["primary"] = ""
     request = read_options(tier.Request, known)
     services: dict[str, Any] = {PAGES[page]: list(judges) or "lexical"}
-    if PAGES[page] == "judge":
+    asks_systems = PAGES[page] == "judge"
+    opening = request
+    if asks_systems:
         services["embedder"] = LOCAL
-    with open_workbench(request, needs_systems="embedder" in services) as bench:
+    else:
+        # These pages have a limit of their own, of answers.
+        opening = Basics(dataset=request.dataset, language=request.language)
+    if known.get("answers"):
+        services["samples"] = read(known["answers"]).samples
+    with open_workbench(opening, needs_systems=asks_systems) as bench:
         hits = [Hit(row.passage_id, row.text) for row in bench.dataset.passages.itertuples()]
         planned: dict[str, Any] = {}
         for number, (name, system) in enumerate(bench.systems.items()):
@@ -157,7 +165,11 @@ def measure_page(
             is_local = searches_here(name, bench.settings)
             planned[name] = PlannedSystem(system, hits[number:], is_local=is_local)
         try:
-            tier.measure(bench.request, replace(bench, systems=planned), **services)
+            tier.measure(
+                bench.request if asks_systems else request,
+                replace(bench, systems=planned),
+                **services,
+            )
         except NotEnoughError:
             return []  # the page will say what it lacks
         generators = [getattr(system, "generator", None) for system in bench.systems.values()]

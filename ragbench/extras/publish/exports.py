@@ -11,7 +11,6 @@ import pandas as pd
 from ragbench.core.language import load_language
 from ragbench.report.finished import Finished
 
-ENDS = ("difference", "low", "high")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would execute at a text's start
 
 NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -52,11 +51,9 @@ def write_markdown(path: Path, run: Finished, gates: pd.DataFrame | None = None)
         primary = run.comparisons[run.comparisons["family"] == "primary"]
         lines += ["| page | metric | challenger | difference | verdict |", "|---|---|---|---|---|"]
         for row in primary.to_dict("records"):
-            value, low, high = (row[name] for name in ENDS)
             cells = (row["page"], row["metric"], row["challenger"])
-            difference = language.interval(value, low, high, signed=True)
             text = " | ".join(map(escape_cell, cells))
-            lines.append(f"| {text} | {difference} | {row['word']} |")
+            lines.append(f"| {text} | {language.difference(row)} | {row['word']} |")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -107,7 +104,7 @@ def paper_table(run: Finished, page: str) -> pd.DataFrame:
         cells = {
             "metric": row["metric"],
             "system": row["system"],
-            "mean": language.interval(row["value"], row["low"], row["high"]),
+            "mean": language.estimate(row),
             "difference": "",
             "p": "",
             "verdict": "",
@@ -115,8 +112,7 @@ def paper_table(run: Finished, page: str) -> pd.DataFrame:
         key = (row["metric"], row["system"])
         if key in compared.index:
             found = compared.loc[key]
-            value, low, high = (found[name] for name in ENDS)
-            cells["difference"] = language.interval(value, low, high, signed=True)
+            cells["difference"] = language.difference(found)
             cells["p"] = language.p_value(found["p_adjusted"])
             cells["verdict"] = found["word"]
         rows.append(cells)

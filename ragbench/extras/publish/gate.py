@@ -46,8 +46,6 @@ def main(
 def readable(gates: pd.DataFrame) -> pd.DataFrame:
     """Return the gates as a table for people."""
     language = load_language("en")
-    values = [
-        language.interval(row["value"], row["low"], row["high"]) for row in gates.to_dict("records")
-    ]
+    values = [language.estimate(row) for row in gates.to_dict("records")]
     columns = ["gate", "page", "system", "metric", "condition"]
     return gates[columns].assign(value=values, outcome=gates["outcome"])

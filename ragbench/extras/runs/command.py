@@ -84,16 +84,13 @@ def print_comparison(comparison: Comparison) -> None:
 
 def comparison_table(rows: pd.DataFrame, language: Language) -> pd.DataFrame:
     """Return comparisons as a table for people."""
-    ends = rows[["difference", "low", "high"]].itertuples(index=False)
     return pd.DataFrame(
         {
             "page": rows["page"].tolist(),
             "metric": rows["metric"].tolist(),
             "system": rows["system"].tolist(),
             "run": rows["challenger"].tolist(),
-            "difference": [
-                language.interval(value, low, high, signed=True) for value, low, high in ends
-            ],
+            "difference": [language.difference(row) for row in rows.to_dict("records")],
             "p": [language.p_value(p) for p in rows["p_adjusted"]],
             "verdict": [language.translate(word) for word in rows["word"]],
         }

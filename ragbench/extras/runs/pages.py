@@ -50,12 +50,8 @@ def finding(compared: Compared, language: Language) -> Part:
             baseline=row["baseline"],
             word=_(row["word"]),
         )
-        numbers = language.interval(row["difference"], row["low"], row["high"], signed=True)
-        sentences.append(
-            Markup("<p>{}, {}, p {}.</p>").format(
-                text, numbers, language.p_value(row["p_adjusted"])
-            )
-        )
+        numbers = language.difference(row), language.p_value(row["p_adjusted"])
+        sentences.append(Markup("<p>{}, {}, p {}.</p>").format(text, *numbers))
     sentences += [Markup('<p class="more">{}.</p>').format(note) for note in compared.notes]
     return Part(Markup("").join(sentences), style="finding")
 
@@ -106,13 +102,12 @@ def numbers(compared: Compared, language: Language) -> Part:
     _ = language.translate
     rows = []
     for row in compared.comparisons.to_dict("records"):
-        interval = language.interval(row["difference"], row["low"], row["high"], signed=True)
         rows.append(
             {
                 _("page"): row["page"],
                 _("system"): row["system"],
                 _("run"): row["challenger"],
-                _("difference, interval"): interval,
+                _("difference, interval"): language.difference(row),
                 "p": language.p_value(row["p_adjusted"]),
                 _("verdict"): _(row["word"]),
                 "n": language.count(row["n"]),

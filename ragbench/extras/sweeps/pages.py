@@ -57,7 +57,7 @@ def figure(sweep: Sweep, language: Language) -> Part:
     style = system_styles(["best", "other"], "other")
     for place, row in enumerate(rows.to_dict("records")):
         kind = style["best" if row["configuration"] == sweep.choice.best else "other"]
-        text = language.interval(row["value"], row["low"], row["high"])
+        text = language.estimate(row)
         ends = ([row["value"]], [row["low"]], [row["high"]])
         add_intervals(drawn, row["configuration"], *ends, [place], kind, [text])
     drawn.update_yaxes(
@@ -76,10 +76,7 @@ def table(sweep: Sweep, language: Language) -> Part:
     rows = sweep.configurations
     cells = pd.DataFrame(
         {
-            _("mean, interval"): [
-                language.interval(row["value"], row["low"], row["high"])
-                for row in rows.to_dict("records")
-            ],
+            _("mean, interval"): [language.estimate(row) for row in rows.to_dict("records")],
             _("beside the best"): [_(word) if word else "–" for word in rows["word"]],
             _("chosen by other questions"): [
                 language.percent(share) for share in rows["share_chosen"]
