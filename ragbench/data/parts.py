@@ -29,9 +29,9 @@ class StoredRows(dict[str, tuple[str, ...]]):
 
     def start_part(self) -> None:
         """Store ids and texts of this part, and forget its rows."""
-        pairs = (row[:2] for row in self.values())
+        rows = [row[:2] for row in self.values()]
         try:
-            self.database.executemany("INSERT INTO rows VALUES (?, ?)", pairs)
+            self.database.executemany("INSERT INTO rows VALUES (?, ?)", rows)
         except sqlite3.OperationalError as error:
             raise BenchError(f"{error}; set SQLITE_TMPDIR to a folder with more room") from None
         self.clear()

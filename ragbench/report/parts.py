@@ -157,7 +157,7 @@ def trusted(html: str) -> Markup:
 def facts(named: Mapping[str, Any]) -> Part:
     """Return one quiet line of names and values, such as `questions 129`."""
     pair = Markup("<span>{} <b>{}</b></span>")
-    pairs = [pair.format(name, value) for name, value in named.items()]
+    pairs = [pair.format(*entry) for entry in named.items()]
     return Part(Markup(" ").join(pairs), style="facts")
 
 
@@ -280,8 +280,8 @@ def figure_html(figure: go.Figure, title: str = "") -> Markup:
 
 def figure_texts(figure: go.Figure) -> list[str]:
     """Return what a figure shows: series and text of every point that has one."""
-    texts = []
-    for trace in figure.data:
-        for text in trace.customdata if trace.customdata is not None else ():
-            texts.append(f"{trace.name}: {text}" if trace.name else str(text))
-    return texts
+    return [
+        f"{trace.name}: {text}" if trace.name else str(text)
+        for trace in figure.data
+        for text in (() if trace.customdata is None else trace.customdata)
+    ]

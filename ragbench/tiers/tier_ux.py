@@ -153,6 +153,8 @@ def make_turns(request: Request, dataset: Dataset, history: pd.DataFrame) -> pd.
         turns = dataset.extras.get("dialogues", DIALOGUES.empty())
         keys = turns["dialogue_id"] + "." + turns["turn"].astype(str)
         turns = turns.assign(question_id=keys, unit=turns["dialogue_id"])
+        # A file may hold the turns of a dialogue in any order.
+        turns = turns.iloc[np.lexsort((turns["turn"], pd.factorize(turns["unit"])[0]))]
     else:
         known = history[(history["user"] != "") & (history["asked_at"] != "")]
         turns = known.rename(columns={"history_id": "question_id"}).assign(unit=known["user"])

@@ -114,8 +114,8 @@ def sentence(result: Any, row: Any) -> Markup:
         text += " " + told.format(missing=row.n_unmeasured, pairs=row.n + row.n_unmeasured)
     turned = {row.word_if_bad, row.word_if_good} - {row.word, ""}
     if turned and row.word != UNTOLD:
-        words = ", ".join(map(_, sorted(turned)))
-        text += " " + _("With these it could be: {words}.").format(words=words)
+        told = _("With these it could be: {words}.")
+        text += " " + told.format(words=", ".join(map(_, sorted(turned))))
     return text
 
 
@@ -565,6 +565,6 @@ def provenance(result: Any) -> Part:
         _("commit"): git_commit() or NOTHING,
     }
     pair = Markup("<dt>{}</dt><dd>{}</dd>")
-    items = Markup("").join(pair.format(name, value) for name, value in named.items())
+    items = Markup("").join(pair.format(*entry) for entry in named.items())
     content = Markup("<dl>{}</dl>").format(items)
     return Part(content, title=_("Provenance"), is_folded=True)

@@ -170,6 +170,20 @@ def test_a_frame_with_a_row_a_turn_is_read_as_dialogues() -> None:
     assert values(rb.ux(rows, embedder=embed, **FEW)) == pytest.approx(values(result), nan_ok=True)
 
 
+def test_turns_are_in_the_order_of_their_numbers() -> None:
+    rows = [("x", 2, "gym"), ("y", 1, "library"), ("x", 3, "library"), ("x", 1, "pool")]
+    frame = pd.DataFrame(rows, columns=["dialogue_id", "turn", "question"])
+    expected = values(rb.ux([["pool", "gym", "library"], ["library"]], embedder=embed, **FEW))
+    assert values(rb.ux(frame, embedder=embed, **FEW)) == pytest.approx(expected, nan_ok=True)
+    folder = Path("data/desk")
+    folder.mkdir(parents=True)
+    told = frame.assign(answer="", relevant=[{}] * 4)
+    told.to_json(folder / "dialogues.jsonl", orient="records", lines=True)
+    found = rb.ux(dataset="desk", embedder=embed, **FEW)
+    assert values(found) == pytest.approx(expected, nan_ok=True)
+    assert found.frames.turns["question"].tolist() == ["pool", "gym", "library", "library"]
+
+
 def test_answers_are_right_on_the_best_page_and_where_their_user_liked_them() -> None:
     folder = Path("data/desk")
     folder.mkdir(parents=True)
