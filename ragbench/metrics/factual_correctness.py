@@ -72,9 +72,11 @@ async def factual_correctness(
         value, message = ragas_value(counts, mode, beta)
     else:
         value, message = value_of_mode(counts, mode, beta)
-    verdicts: list[Verdict] = list(answer_claims)
-    for claim in reference_claims:
-        verdicts.append(Verdict(claim.item, REFERENCE_VERDICTS[claim.verdict], claim.reason))
+    of_reference = [
+        Verdict(claim.item, REFERENCE_VERDICTS[claim.verdict], claim.reason)
+        for claim in reference_claims
+    ]
+    verdicts = [*answer_claims, *of_reference]
     return Score(value, message=message, facts={**counts, "beta": f"{beta:g}"}, verdicts=verdicts)
 
 

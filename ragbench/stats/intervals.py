@@ -164,8 +164,8 @@ def part_intervals(
         raise BenchError(f"row {row} is in the part and not in the whole")
     frame = mean_intervals(pair, units, (0.0, 1.0), confidence)
     # If the whole lies within its interval, the part, which is no larger, lies below its end.
-    ends = ["low", "high"]
-    frame.loc[1, ends] = np.fmin(frame.loc[1, ends].astype(float), frame.loc[0, ends].astype(float))
+    ends = frame[["low", "high"]].to_numpy()
+    frame.loc[1, ["low", "high"]] = np.minimum(ends[1], ends[0])
     return frame
 
 

@@ -510,7 +510,8 @@ def state_bounds(request: Request, measured: Mapping[str, Measured]) -> pd.DataF
     """Return how much of what was retrieved is judged, and the metric at both bounds.
 
     Columns: system, metric, judged (share of the passages that the metric looks at), lowest (those
-    without a label are not relevant: the printed value), highest (they are relevant).
+    without a label are not relevant: the printed value), highest (they are relevant). No rows where
+    pieces of passages were retrieved.
     """
     metric = parse_label(request.primary)
     if metric.kind != "ranking":
@@ -520,6 +521,8 @@ def state_bounds(request: Request, measured: Mapping[str, Measured]) -> pd.DataF
     rows = []
     for system, of_system in measured.items():
         rankings = of_system.rankings
+        if rankings.shares is not None:
+            continue  # of pieces nobody knows how much of a passage the others would show
         printed = measure_rankings([judged, metric], rankings)
         # As if every passage without a label, down to that depth, were relevant.
         n_seen = np.minimum(rankings.n_retrieved, depth)

@@ -164,6 +164,8 @@ def test_a_part_never_ends_beyond_its_whole():
     assert frame["high"][1] <= frame["high"][0]
     frame = part_intervals(hits, hits)
     assert frame[["low", "high"]].iloc[0].tolist() == frame[["low", "high"]].iloc[1].tolist()
+    unknown = part_intervals(hits, np.full(53, np.nan)).iloc[1]
+    assert np.isnan([unknown["value"], unknown["low"], unknown["high"]]).all()
     with pytest.raises(BenchError, match="row 0 is in the part and not in the whole"):
         part_intervals([0, 1], [1, 1])
 

@@ -193,6 +193,15 @@ def test_pieces_of_labelled_passages_may_stand_beside_whole_ones() -> None:
     assert pd.isna(value["of grade nought", "recall@3"])
 
 
+def test_pieces_have_no_bounds_of_what_is_not_judged() -> None:
+    documents = [{"id": "p", "text": "one two three four"}, {"id": "r", "text": "five six"}]
+    questions = [{"id": "q", "text": "what?", "relevant": ["p", "r"]}]
+    systems = {"cut": lambda question, k: [{"text": part} for part in ("one two", "three four")]}
+    result = rb.tier1(systems, questions, documents, primary="recall@5", k=5, **FEW)
+    assert means(result)["cut", "recall@5"] == 0.5
+    assert result.statement.bounds.empty
+
+
 def test_repeats_that_rank_differently_lower_the_consistency() -> None:
     turns = itertools.cycle([["p0", "p1"], ["p1", "p0"]])
     result = rb.tier1(
