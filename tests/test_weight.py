@@ -17,11 +17,11 @@ BUDGETS = {
     "data": 16_395,
     # An address that models are told apart by; one that asks to wait for too long ends the run.
     "llm, judge": 15_982,
-    "embed, store": 12_934,
+    "embed, store": 12_948,
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_535,
     # Times are read as people write them; silence in the perfect parts is no good answer.
-    "tiers": 35_435,
+    "tiers": 35_421,
     # With the results that list them.
     "views": 26_412,
     # Kernels are forked from a process that loads the library before all else, and is never taken

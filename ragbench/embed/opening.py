@@ -142,16 +142,17 @@ def open_endpoint(
     name: str, table: EmbedderTable, settings: Settings, store: Store | None
 ) -> TextEmbedder:
     """Open a model behind an endpoint that speaks OpenAI's protocol."""
-    from ragbench.llm import Client
+    from ragbench.llm import Client, Spending
     from ragbench.llm.endpoints import resolve
 
     model = resolve(f"embedders.{name}", table, settings.providers)
     identity = f"{model.model} at {model.base_url} dimensions={model.dimensions}"
     prefixes = {"query": table.query_prefix, "passage": table.passage_prefix}
+    spending = Spending(settings.budget)
 
     def encode(texts: list[str], kind: TextKind) -> np.ndarray:
         async def ask() -> np.ndarray:
-            async with Client(model, name=f"embedders.{name}") as client:
+            async with Client(model, name=f"embedders.{name}", spending=spending) as client:
                 return await client.embed([prefixes[kind] + text for text in texts])
 
         return run_async(ask())

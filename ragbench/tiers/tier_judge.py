@@ -227,11 +227,15 @@ def ask_judge(
             : request.repeats + 3
         ]
         first = repeats[0].score
-        explained = {"explanation": first.explain(bench.language)}
-        about = {"question_id": sample.id, "status": first.status, "reason": first.reason}
-        gap = {"status_faithful": faithful.score.status, "reason_faithful": faithful.score.reason}
-        values = values_of(request, repeats, faithful, padded, duel)
-        return {**about, **gap, **explained, **values}
+        about = {
+            "question_id": sample.id,
+            "status": first.status,
+            "reason": first.reason,
+            "explanation": first.explain(bench.language),
+            "status_faithful": faithful.score.status,
+            "reason_faithful": faithful.score.reason,
+        }
+        return {**about, **values_of(request, repeats, faithful, padded, duel)}
 
     calls = [partial(try_answer, sample) for sample in samples]
     judged = pd.DataFrame(run_calls(judge, calls, f"{judge.name} judges"))

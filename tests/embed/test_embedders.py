@@ -13,6 +13,7 @@ import pytest
 from ragbench.core.errors import BenchError
 from ragbench.core.settings import Settings
 from ragbench.embed import TextEmbedder, open_embedder
+from ragbench.llm import BudgetSpentError
 from ragbench.store import Store
 from tests.llm.chat_server import Raw, serving
 
@@ -263,6 +264,17 @@ def test_a_model_behind_an_endpoint_is_asked_with_its_prefixes() -> None:
     assert [body["input"] for body in bodies] == [["p: abc", "p: de"], ["p: f"], ["q: abc"]]
     assert {body["dimensions"] for body in bodies} == {2}
     assert embedder.describe() == "m"
+
+
+def test_the_budget_holds_for_models_that_embed() -> None:
+    reply = Raw({"data": [{"embedding": [1.0, 2.0]}]})
+    with serving(lambda body, number: reply) as server:
+        table = {"kind": "openai", "base_url": server.url, "model": "m", "batch": 1}
+        settings = {"embedders": {"far": table}, "budget": {"calls": 3}}
+        embedder = open_embedder("far", Settings.model_validate(settings))
+        with pytest.raises(BudgetSpentError):
+            embedder.embed(["a", "b", "c", "d", "e"])
+        assert len(server.requests) == 3
 
 
 def test_of_many_texts_some_are_fitted_the_same_in_any_order(
