@@ -8,7 +8,7 @@ from tests.weight import TOP, tokens_by_room, tokens_of
 
 BUDGETS = {
     # A data set names its frames, and numbers with their intervals are written in one place.
-    "core": 12_081,
+    "core": 12_132,
     "stats": 15_040,
     # What an own metric of rankings returns is checked.
     "metrics": 34_839,
@@ -21,9 +21,9 @@ BUDGETS = {
     # One that ends the kernel is named, and the others are measured.
     "systems": 15_535,
     # Times are read as people write them; silence in the perfect parts is no good answer.
-    "tiers": 35_421,
+    "tiers": 35_320,
     # With the results that list them.
-    "views": 26_412,
+    "views": 26_466,
     # Kernels are forked from a process that loads the library before all else, and is never taken
     # apart: a run takes half the time. In JupyterLab a heading stands above the legend.
     # How many kernels share the cores is reckoned here alone.
@@ -35,7 +35,7 @@ BUDGETS = {
     "extras": 24_273,
 }
 """A finished room lowers its budget to what it weighs. A commit that raises one says why."""
-ALL = 232_896
+ALL = 232_900
 
 
 @pytest.fixture(scope="module")

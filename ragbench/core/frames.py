@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -323,3 +324,8 @@ def frame_of(rows: list[tuple] | pd.DataFrame, declared: Frame) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=declared.names)
     column_types = {column.name: EMPTY_TYPES[column.type] for column in declared.columns}
     return check(frame.astype(column_types), declared)
+
+
+def stack(parts: Sequence[pd.DataFrame], declared: Frame) -> pd.DataFrame:
+    """Put frames below each other, and check what comes of it; there may be none."""
+    return check(pd.concat(parts, ignore_index=True), declared) if parts else declared.empty()

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ragbench.core.code import load_object
 from ragbench.core.errors import BenchError
-from ragbench.core.frames import ANSWERS, ESTIMATES, SCORES, check, frame_of
+from ragbench.core.frames import ANSWERS, ESTIMATES, SCORES, check, frame_of, stack
 from ragbench.core.language import Language, load_language
 from ragbench.core.metric import Metric, parse_label, run_async
 from ragbench.core.progress import bar
@@ -338,9 +338,7 @@ def estimate_corpus(
             frame = statistic_intervals(counts, counter.value, units, bounds, confidence)
             missing = len(group) - len(used)
             parts.append(frame.assign(system=system, metric=label, n_unmeasured=missing))
-    if not parts:
-        return ESTIMATES.empty()
-    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    return stack(parts, ESTIMATES)
 
 
 def count_refusals(
@@ -367,9 +365,7 @@ def count_refusals(
             units = chosen["unit"].to_numpy()
             frame = mean_intervals(values, units, (0, 1), confidence)
             parts.append(frame.assign(system=system, metric=name))
-    if not parts:
-        return ESTIMATES.empty()
-    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    return stack(parts, ESTIMATES)
 
 
 def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame:

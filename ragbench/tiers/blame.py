@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ragbench.core.frames import ESTIMATES, FAILURES, check
+from ragbench.core.frames import ESTIMATES, FAILURES, check, stack
 from ragbench.core.language import mark
 from ragbench.stats import Confidence, mean_intervals
 from ragbench.tiers.common import relevant_labels
@@ -148,7 +148,7 @@ def state_shares(failures: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
         frame = mean_intervals(values, rows["unit"].to_numpy(), (0, 1), confidence)
         counts = is_outcome.sum(axis=0)
         parts.append(frame.assign(system=system, metric=present, n_questions=counts))
-    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    return stack(parts, ESTIMATES)
 
 
 def state_perfect_parts(perfect: pd.DataFrame, confidence: Confidence) -> pd.DataFrame:
@@ -164,9 +164,7 @@ def state_perfect_parts(perfect: pd.DataFrame, confidence: Confidence) -> pd.Dat
         values = wide[present].to_numpy(dtype=float)
         frame = mean_intervals(values, units[wide.index].to_numpy(), (0, 1), confidence)
         parts.append(frame.assign(system=system, metric=present))
-    if not parts:
-        return ESTIMATES.empty()
-    return check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    return stack(parts, ESTIMATES)
 
 
 def perfect_frame(rows: list[tuple]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragbench.core.errors import BenchError, NotEnoughError
-from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check
+from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check, stack
 from ragbench.metrics.ranking_frames import add_gains, drop_copies
 from ragbench.metrics.sources import topic_coverage
 from ragbench.stats import Statement, jackknife_intervals
@@ -157,7 +157,7 @@ def state(request: Request, frames: Frames) -> SourcesStatement:
     parts = [estimate_use(request, frames, system) for system in request.systems]
     answered = frames.asked.loc[frames.asked["error"] == "", "system"].unique()
     uses = [count_uses(frames, system) for system in request.systems if system in answered]
-    estimates = check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    estimates = stack(parts, ESTIMATES)
     together = pd.concat(uses, ignore_index=True) if uses else pd.DataFrame({"questions": []})
     return SourcesStatement(estimates, COMPARISONS.empty(), together)
 

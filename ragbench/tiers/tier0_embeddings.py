@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragbench.core.errors import BenchError, NotEnoughError
-from ragbench.core.frames import COMPARISONS, ESTIMATES, check
+from ragbench.core.frames import COMPARISONS, ESTIMATES, stack
 from ragbench.core.progress import bar
 from ragbench.core.types import Dataset
 from ragbench.metrics.space import EPSILON, VARIANCE_SHARE, Space, measure_space
@@ -280,7 +280,7 @@ def state(request: Request, frames: Frames) -> Statement:
         told = {"level": request.level, "n_unmeasured": 0, "seed": request.seed, "system": system}
         table = table.assign(value=values, n=len(rows), n_units=len(rows), **told)
         parts.append(table.fillna({"method": "none"}).rename_axis("metric").reset_index())
-    return Statement(check(pd.concat(parts, ignore_index=True), ESTIMATES), COMPARISONS.empty())
+    return Statement(stack(parts, ESTIMATES), COMPARISONS.empty())
 
 
 def estimate_space(distances: pd.DataFrame, confidence: Confidence) -> list[pd.DataFrame]:

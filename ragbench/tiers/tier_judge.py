@@ -17,7 +17,7 @@ import pandas as pd
 from pydantic import Field
 
 from ragbench.core.errors import BenchError
-from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check
+from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check, stack
 from ragbench.core.metric import Metric, parse_label
 from ragbench.core.types import Sample
 from ragbench.metrics.judges import (
@@ -303,7 +303,7 @@ def state(request: Request, frames: Frames) -> JudgeStatement:
         parts.append(frame)
         known = rated.merge(rows.assign(first=firsts)[["question_id", "first"]], on="question_id")
         agreements.append(state_agreement(request, known).assign(system=system))
-    estimates = check(pd.concat(parts, ignore_index=True), ESTIMATES)
+    estimates = stack(parts, ESTIMATES)
     is_number = estimates["metric"].isin(list(NUMBERS))
     return JudgeStatement(
         estimates[is_number].reset_index(drop=True),

@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 
 from ragbench.core.errors import BenchError, NotEnoughError
 from ragbench.core.frames import DECISIONS as DECISIONS_FRAME
-from ragbench.core.frames import ESTIMATES, SCORES, check
+from ragbench.core.frames import ESTIMATES, SCORES, check, stack
 from ragbench.core.metric import parse_label
 from ragbench.core.types import Passage, Sample
 from ragbench.metrics.decisions import (
@@ -291,7 +291,7 @@ def state(request: Completed, frames: Frames) -> DecisionStatement:
         confidence=request.confidence,
     )
     return DecisionStatement(
-        check(pd.concat(estimates, ignore_index=True), ESTIMATES),
+        stack(estimates, ESTIMATES),
         compared.comparisons,
         pd.DataFrame(counts, columns=["system", *CELLS]),
     )

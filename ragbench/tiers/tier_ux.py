@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import Field
 
 from ragbench.core.errors import NotEnoughError
-from ragbench.core.frames import DIALOGUES, ESTIMATES, HISTORY, SCORES, check, frame_of
+from ragbench.core.frames import DIALOGUES, ESTIMATES, HISTORY, SCORES, frame_of, stack
 from ragbench.core.metric import parse_label
 from ragbench.core.types import Dataset, Sample
 from ragbench.metrics.cache import (
@@ -265,7 +265,7 @@ def state(request: Completed, frames: Frames) -> UxStatement:
         columns=["asked", "n_hits"], errors="ignore"
     )
     return UxStatement(
-        check(pd.concat([of_turns, dialogues.estimates], ignore_index=True), ESTIMATES),
+        stack([of_turns, dialogues.estimates], ESTIMATES),
         dialogues.comparisons,
         rates,
         pd.DataFrame(curve, columns=["system", "asked", "threshold", *CACHE]),

@@ -124,10 +124,14 @@ def topics(result: Any) -> Part | None:
     frame = coverage[coverage["system"].isin(answering(result))]
     if frame.empty:
         return None
-    frame = frame.assign(name=frame["topic_id"].map(names))
-    frame["each"] = frame["unique_chunks"] / frame["question_count"]
+    # Questions that a system failed at found nothing because of that.
+    asked = result.frames.asked.merge(result.frames.questions, on="question_id")
+    answered = asked.query("error == ''").value_counts(["system", "topic_id"]).rename("answered")
+    frame = frame.join(answered, on=["system", "topic_id"])
+    frame["name"] = frame["topic_id"].map(names)
+    frame["each"] = frame["unique_chunks"] / frame["answered"]
     for system, rows in frame.groupby("system", sort=False):
-        texts = [f"{row.unique_chunks} / {row.question_count}" for row in rows.itertuples()]
+        texts = [f"{row.unique_chunks} / {row.answered:.0f}" for row in rows.itertuples()]
         figure.add_scatter(
             name=system,
             x=rows["each"],

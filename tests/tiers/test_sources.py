@@ -136,6 +136,19 @@ def test_a_system_that_fails_or_is_empty_is_said_to_be_so() -> None:
     assert "Passages that are never retrieved" in str(result.page)
 
 
+def test_a_topic_is_not_poor_because_a_system_failed_at_it() -> None:
+    def once(question: str, k: int) -> list[str]:
+        if question not in {QUESTIONS[n]["question"] for n in (0, 3, 6)}:
+            raise ConnectionError("connection refused")
+        return own_and_first(question, k)
+
+    result: Any = rb.sources({"once": once}, QUESTIONS, PASSAGES, **{**FEW, "n_topics": 1})
+    found = len({name for n in (0, 3, 6) for name in own_and_first(QUESTIONS[n]["question"], 2)})
+    (shown,) = result.figure.data
+    assert shown.customdata == (f"{found} / 3",)
+    assert shown.x.tolist() == [found / 3]
+
+
 def test_more_topics_than_questions_are_refused() -> None:
     with pytest.raises(BenchError, match="lacks questions or passages"):
         rb.sources({"v1": own_and_first}, QUESTIONS)
