@@ -410,7 +410,7 @@ def dialogue_rows(dialogues: Any) -> Any:
     if isinstance(dialogues, list | tuple) and dialogues and isinstance(dialogues[0], list | tuple):
         return [{"turns": [as_turn(turn) for turn in turns]} for turns in dialogues]
     if hasattr(dialogues, "columns") and {"dialogue_id", "question"} <= set(dialogues.columns):
-        if "turn" in dialogues:
+        if "turn" in dialogues.select_dtypes("number"):
             dialogues = dialogues.sort_values("turn", kind="stable")
         groups = dialogues.groupby("dialogue_id", sort=False)
         return [{"id": name, "turns": rows.to_dict("records")} for name, rows in groups]

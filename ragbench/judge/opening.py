@@ -149,7 +149,7 @@ def make_judge(
     # nobody knows whether threads may share it.
     usual: dict[str, Any] = {"attempts": 1, "replies": "text", "model": model}
     # Models of one name at two addresses say different things.
-    addresses = [getattr(given, name, None) for name in ADDRESSES]
+    addresses = [getattr(given, place, None) for place in ADDRESSES]
     usual["base_url"] = str(next(filter(None, addresses), ""))
     if not inspect.iscoroutinefunction(function):
         usual["concurrency"] = 1

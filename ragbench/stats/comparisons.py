@@ -113,7 +113,7 @@ def compare(
         is_harmless = may_leave_out(before[rows, column], after[rows, column])
         words.append(cases[0] if is_harmless else word_that_holds(set(cases)))
     frame["word"] = words
-    # Those of the pairs that are there would contradict a word that minds those that are not.
+    # Numbers of the complete pairs would contradict a word that minds the others.
     numbers = frame.select_dtypes(float).columns
     frame.loc[frame["word"] == "cannot be told", numbers] = np.nan
     return frame

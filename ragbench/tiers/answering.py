@@ -372,7 +372,8 @@ def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
     """Estimate pass@k, pass^k and flip rate of what was asked several times.
 
     repeats: rows of `Scored.repeats`. An answer passes from three quarters of its metric's scale
-    on; k is the usual number of repeats, and a question of which fewer were measured has no value.
+    on; k is the number of repeats that most questions have, and one of which fewer were measured
+    has no value.
     Columns: system, metric, then as `repeat_rates`. Metrics
     without two ends have no rates.
     """
@@ -387,7 +388,7 @@ def state_repeats(repeats: pd.DataFrame, confidence: Confidence) -> pd.DataFrame
         passed = 1 - share >= PASSES_FROM if metric.better == "lower" else share >= PASSES_FROM
         passed = np.where(np.isnan(share), np.nan, passed)
         units = rows.drop_duplicates("question_id").set_index("question_id")["unit"]
-        k = int(repeats.groupby(["system", "metric", "question_id"]).size().mode()[0])
+        k = int(rows.groupby("question_id").size().mode()[0])
         rates = repeat_rates(passed, k, units[wide.index].to_numpy(), confidence)
         parts.append(rates.assign(system=system, metric=label))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

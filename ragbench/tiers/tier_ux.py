@@ -158,7 +158,9 @@ def make_turns(request: Request, dataset: Dataset, history: pd.DataFrame) -> pd.
     else:
         known = history[(history["user"] != "") & (history["asked_at"] != "")]
         turns = known.rename(columns={"history_id": "question_id"}).assign(unit=known["user"])
-        turns["dialogue_id"] = known["user"] + " " + known["asked_at"].str.split("[ T]").str[0]
+        turns["dialogue_id"] = (
+            known["user"] + " " + known["asked_at"].str.replace(r"[ T]\d+:.*", "", regex=True)
+        )
         turns["time"] = read_times(known["asked_at"])
         turns = turns.sort_values(["dialogue_id", "time"], kind="stable")
         turns["turn"] = turns.groupby("dialogue_id").cumcount() + 1

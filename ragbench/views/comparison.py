@@ -337,7 +337,7 @@ def deepest_cutoffs(labels: Sequence[str], primary: str = "") -> list[str]:
 
 
 def scale_of(label: str) -> tuple[float, float]:
-    """Both ends of a metric's scale; of an unknown one those of its means."""
+    """Both ends of a metric's scale; of an unknown one none: they are infinite."""
     try:
         return parse_label(label).bounds
     except BenchError:

@@ -127,7 +127,7 @@ def topics(result: Any) -> Part | None:
     # Questions that a system failed at found nothing because of that.
     asked = result.frames.asked.merge(result.frames.questions, on="question_id")
     answered = asked.query("error == ''").value_counts(["system", "topic_id"]).rename("answered")
-    frame = frame.join(answered, on=["system", "topic_id"])
+    frame = frame.join(answered, how="inner", on=["system", "topic_id"])
     frame["name"] = frame["topic_id"].map(names)
     frame["each"] = frame["unique_chunks"] / frame["answered"]
     for system, rows in frame.groupby("system", sort=False):

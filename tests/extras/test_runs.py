@@ -395,6 +395,10 @@ def test_what_cannot_be_told_is_published_without_a_difference(reports: Path) ->
     for row in rows[30:60]:
         row["answer"] = "b"
     rb.score(rows, ["exact_match"]).save(reports / "reports" / "20261120")
+    gate = '[gate.g]\nmetric = "exact_match"\nnot_worse_by = 0.02\nmost_unmeasured = {}\n'
+    for most, code in ((0.02, 1), (0.5, 2)):
+        (reports / "ragbench.toml").write_text(gate.format(most))
+        assert run(["gate", "20261120"]) == code
     assert run(["publish", "20261120", "--out", "site"]) == 0
     (table,) = (reports / "site").glob("**/*.tex")
     line = next(line for line in table.read_text().splitlines() if "cannot be told" in line)
@@ -648,6 +652,7 @@ def test_how_many_questions_are_needed(reports: Path, capsys: pytest.CaptureFixt
     more = json.loads((reports / "more.json").read_text())
     assert more["needed"] > 937
     assert more["power"][-1]["power"] < planned["power"][-1]["power"] - 0.2
+    assert run(["plan", "--matters", "0.3", "--disagreement", "0.5", "--comparisons", "600"]) == 0
     # Nearly four of five studies of 800 questions show it, and every third of 200.
     assert planned["power"][-1]["power"] == pytest.approx(0.74, abs=0.06)
     # The page's primary metric is meant, and not the first.

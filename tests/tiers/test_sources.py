@@ -147,6 +147,10 @@ def test_a_topic_is_not_poor_because_a_system_failed_at_it() -> None:
     (shown,) = result.figure.data
     assert shown.customdata == (f"{found} / 3",)
     assert shown.x.tolist() == [found / 3]
+    # A topic at whose questions it always failed has no point.
+    options = {**FEW, "n_topics": 2}
+    (shown,) = rb.sources({"once": once}, QUESTIONS[1:4], PASSAGES, **options).figure.data
+    assert shown.customdata == ("2 / 1",)
 
 
 def test_more_topics_than_questions_are_refused() -> None:

@@ -144,6 +144,9 @@ def test_times_are_in_order_as_people_write_them() -> None:
         result = rb.ux(history=pd.DataFrame({**rows, "asked_at": times}), embedder=embed, **FEW)
         assert result.frames.turns["question"].tolist() == ["pool", "the pool?", "gym"]
         assert len(result.frames.questions) == 1
+    times = ["1 Oct 2025 9:00", "1 Sep 2025 10:00", "1 Sep 2025 11:00"]
+    result = rb.ux(history=pd.DataFrame({**rows, "asked_at": times}), embedder=embed, **FEW)
+    assert len(result.frames.questions) == 2
 
 
 def test_past_questions_and_others_may_have_the_same_ids(tmp_path: Path) -> None:
@@ -175,6 +178,10 @@ def test_turns_are_in_the_order_of_their_numbers() -> None:
     frame = pd.DataFrame(rows, columns=["dialogue_id", "turn", "question"])
     expected = values(rb.ux([["pool", "gym", "library"], ["library"]], embedder=embed, **FEW))
     assert values(rb.ux(frame, embedder=embed, **FEW)) == pytest.approx(expected, nan_ok=True)
+    texts = pd.DataFrame({"turn": [str(n) for n in range(1, 12)]})
+    told = texts.assign(dialogue_id="x", question=["pool", "gym"] * 5 + ["library"])
+    asked = rb.ux(told, embedder=embed, **FEW).frames.turns["question"].tolist()
+    assert asked == told["question"].tolist(), "numbers that are texts stay as they are"
     folder = Path("data/desk")
     folder.mkdir(parents=True)
     told = frame.assign(answer="", relevant=[{}] * 4)

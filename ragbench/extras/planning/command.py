@@ -57,7 +57,7 @@ def main(
         differences, matters, units, n_comparisons=comparisons, confidence=options
     )
     # Of several comparisons each is held to what all of them need together (Šidák).
-    draws = min(1_000 * comparisons, 10_000)
+    draws = 1_000 + 100 * (comparisons - 1)
     few = Options(confidence ** (1 / comparisons), draws=draws, seed=seed)
     power = power_by_size(differences, matters, (30, 60, 100, 200, 400, 800), units, few)
     print(

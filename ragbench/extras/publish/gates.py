@@ -40,11 +40,10 @@ def hold_gate(name: str, gate: Gate, run: Finished, settings: Settings) -> list[
     check_condition(name, gate)
     if gate.not_worse_by is not None:
         chosen = choose_rows(name, gate, run.comparisons, "challenger")
-        # Where all differences are equal only a test of all together has ends.
+        # A sign test has no ends of its own: those of the family take their place.
         is_equal = chosen["word"] == "equal on every question"
         for end in ("low", "high"):
-            ends = chosen[f"single_{end}"].fillna(chosen[end]).mask(is_equal, 0.0)
-            chosen = chosen.assign(**{end: ends})
+            chosen[end] = chosen[f"single_{end}"].fillna(chosen[end]).mask(is_equal, 0.0)
     else:
         chosen = choose_rows(name, gate, run.estimates, "system")
     least, greatest = ends_of(gate, settings)
@@ -149,13 +148,13 @@ def judge(
     gate: Gate,
 ) -> str:
     """Return the outcome of one gate at one value."""
-    if math.isnan(value):
+    if share_missing == 1:
         return NO_VALUE
     if share_missing > gate.most_unmeasured:
         return FAILED
     if math.isnan(low) or math.isnan(high):
-        # Without an interval nobody knows how far the value may be off.
-        return FAILED if not least <= value <= greatest else UNCLEAR
+        # Without an interval nobody knows how far the value may be off; there may be none.
+        return FAILED if value < least or value > greatest else UNCLEAR
     if low >= least and high <= greatest:
         return HELD
     if high < least or low > greatest:

@@ -77,7 +77,7 @@ def read_scores(path: str | Path, item: str = "", unit: str = "") -> pd.DataFram
         cells = _by_id(table, columns.paths)
         check_once(cells)
         units = cells[check_column(unit, table)].astype(str) if unit else cells.index.to_series()
-        if (units == "").any():
+        if unit and (units == "").any():
             raise BenchError(
                 f"{unit} is empty in {(units == '').sum()} rows; name the unit of each"
             )

@@ -46,6 +46,8 @@ def test_scores(tmp_path: Path) -> None:
     path.write_text("id,acc,page\n1,1,a\n2,0,\n")
     with pytest.raises(BenchError, match="page is empty in 1 rows; name the unit of each"):
         read_scores(path, unit="page")
+    path.write_text("id,acc\n1,1\n,0\n")
+    assert len(read_scores(path)) == 2
     path.write_text("id,note\n1,50% and\n")
     with pytest.raises(BenchError, match="has no column of numbers; note holds '50%and'"):
         read_scores(path)
