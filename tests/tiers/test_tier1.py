@@ -202,6 +202,20 @@ def test_pieces_have_no_bounds_of_what_is_not_judged() -> None:
     assert result.statement.bounds.empty
 
 
+def test_times_that_are_kept_are_those_of_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = []
+
+    def find(store: object, asked: dict) -> None:
+        inputs.append(asked)
+
+    monkeypatch.setattr("ragbench.tiers.tier1_retrieval.find_readings", find)
+    for text in ("subject0?", "subject0, and at length?", "subject0?"):
+        question = {**QUESTIONS[0], "text": text}
+        rb.tier1("bm25", [question], PASSAGES, index_questions=0, **FEW)
+    assert inputs[0] == inputs[2]
+    assert inputs[0] != inputs[1]
+
+
 def test_repeats_that_rank_differently_lower_the_consistency() -> None:
     turns = itertools.cycle([["p0", "p1"], ["p1", "p0"]])
     result = rb.tier1(
