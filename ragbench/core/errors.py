@@ -20,6 +20,7 @@ STATUSES = (
     "truncated",  # its reply was cut at the limit of tokens
     "verdict_mismatch",  # it gave no verdict, or two, on some statement
 )
+NEVER_ASKED = ("missing_field", "empty_input", "empty_decomposition")  # nothing was there to judge
 
 
 class BenchError(ValueError):

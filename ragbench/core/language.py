@@ -77,9 +77,9 @@ class Language:
             return text
         return f"{text} {self.ends(low, high, digits, signed=signed)}"
 
-    def estimate(self, row: Any) -> str:
+    def estimate(self, row: Any, digits: int = 3) -> str:
         """Write the value of an estimate with its interval, or that nothing else could come out."""
-        text = self.interval(row["value"], row["low"], row["high"])
+        text = self.interval(row["value"], row["low"], row["high"], digits)
         if row.get("method") != "construction":
             return text
         return self.translate("{value} by construction").format(value=text)

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ragbench.core.errors import BenchError, Unmeasured, suggest
+from ragbench.core.errors import NEVER_ASKED, BenchError, Unmeasured, suggest
 from ragbench.core.types import Score, unmeasured
 
 Value = TypeVar("Value")
@@ -202,12 +202,16 @@ async def measure_opened(metric: Metric, arguments: Mapping[str, Any]) -> Score:
 
 
 def best_score(scores: list[Score], better: Better) -> Score:
-    """Return the best of the scores; the first that has no value, since it might be the best."""
-    for score in scores:
+    """Return the best of the scores; the first that failed, since it might be the best.
+
+    One of a reference that holds nothing to judge is passed over, unless all are.
+    """
+    judged = [score for score in scores if score.status not in NEVER_ASKED] or scores[:1]
+    for score in judged:
         if score.status != "ok":
             return score
     choose = min if better == "lower" else max
-    return choose(scores, key=lambda score: score.value)
+    return choose(judged, key=lambda score: score.value)
 
 
 def as_score(result: Any, label: str) -> Score:

@@ -92,11 +92,13 @@ class Caller:
                     fault = error
             if fault.kind == "silent":
                 self._stop_if_silent(fault, attempt_began)
-            if fault.kind == "busy" and fault.retry_after > patience:
-                wanted = f"it asks to wait {fault.retry_after:.0f} s"
-                self.stop(StopError(f"{self.name}: {fault}; {wanted}, patience_seconds is less"))
             if fault.kind == "busy":
-                self._limiter.slow_down(min(fault.retry_after, patience))
+                if fault.retry_after > patience:
+                    wanted = f"it asks to wait {fault.retry_after:.0f} s"
+                    self.stop(
+                        StopError(f"{self.name}: {fault}; {wanted}, patience_seconds is less")
+                    )
+                self._limiter.slow_down(fault.retry_after)
             pause = fault.retry_after + pause_after(number)
             ends = time.monotonic() - began + pause
             if not fault.passes or number == self.model.attempts or ends > patience:

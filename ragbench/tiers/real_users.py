@@ -45,8 +45,11 @@ class Request(Options):
 
 def retrieval_request(request: Request) -> tier1.Request:
     """Return the same as Tier 1 takes it: pages are ranked, and every question is asked once."""
-    names = ("systems", "baseline", "metrics", "primary", "margins", "slice_by")
-    shared = {name: getattr(request, name) for name in (*names, "level", "draws", "seed", "k")}
+    names = (
+        *("systems", "baseline", "metrics", "primary", "margins"),
+        *("slice_by", "level", "draws", "seed", "k"),
+    )
+    shared = {name: getattr(request, name) for name in names}
     return tier1.Request(**shared, unit="url", repeats=1, index_questions=0)
 
 

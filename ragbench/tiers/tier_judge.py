@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from ragbench.core.errors import BenchError
+from ragbench.core.errors import NEVER_ASKED, BenchError
 from ragbench.core.frames import COMPARISONS, ESTIMATES, SCORES, check, stack
 from ragbench.core.metric import Metric, parse_label
 from ragbench.core.types import Sample
@@ -58,7 +58,6 @@ PROBES = {
 # one, which decides by a fixed rule in whatever order.
 CONSTANT = ("consistency_score", "difference between repeats")
 RULED = (*CONSTANT, "error_rate", "same choice in both orders", "preference for the first place")
-NEVER_ASKED = ("missing_field", "empty_input", "empty_decomposition")
 PEOPLE = "people"  # stands in the place of a judge where people are compared with each other
 PLACES = {"A": 1.0, "B": -1.0, "Tie": 0.0, None: np.nan}
 # Says nothing new, three times over.

@@ -97,9 +97,13 @@ def primary_rows(result: Any) -> pd.DataFrame:
 
 def sentence(result: Any, row: Any) -> Markup:
     """What one comparison says, with its numbers. row: of the comparisons' frame."""
-    language = result.language
+    return claim(result, row) + evidence(row, result.language)
+
+
+def evidence(row: Any, language: Language) -> str:
+    """The numbers behind a word, and what it leaves open. row: of a frame of comparisons."""
     _ = language.translate
-    text = claim(result, row)
+    text = ""
     if row.word != UNTOLD:
         text += f": {language.interval(row.difference, row.low, row.high, signed=True)}"
         # Where too few questions differ there is neither an interval nor p.
@@ -438,8 +442,7 @@ def short_number(value: float, language: Language) -> str:
 
 def number_text(row: Any, metric: str, language: Language) -> str:
     """A number with its interval; counts without digits."""
-    digits = 0 if metric in COUNTS else 3
-    return language.interval(row["value"], row["low"], row["high"], digits)
+    return language.estimate(row, 0 if metric in COUNTS else 3)
 
 
 def comparison_cells(

@@ -198,10 +198,7 @@ def agreement(result: Any) -> Part:
     for system in systems:
         own = frame.loc[system]
         cells = [
-            language.interval(*own.loc[name, ["value", "low", "high"]].astype(float), 2)
-            if name in own.index
-            else "–"
-            for name in MEASURES
+            language.estimate(own.loc[name], 2) if name in own.index else "–" for name in MEASURES
         ]
         columns[f"{_(system)} (n = {int(own['n'].max())})"] = cells
     table = pd.DataFrame(columns, index=[_(name) for name in MEASURES.values()])

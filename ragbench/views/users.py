@@ -85,7 +85,7 @@ def months(result: Any) -> Part | None:
     )
     figure.update_yaxes(title_text=_("users' mean score"))
     title = _("Users' mean score is {score}: {first} in {start}, {last} in {end}").format(
-        score=language.interval(whole["value"], whole["low"], whole["high"], 2),
+        score=language.estimate(whole, 2),
         first=language.number(by_month["value"].iloc[0], 2),
         start=by_month["month"].iloc[0],
         last=language.number(by_month["value"].iloc[-1], 2),

@@ -68,10 +68,7 @@ def rates_of(result: Any, system: str, kind: str) -> dict[str, str]:
     rows = caches[(caches["system"] == system) & (caches["asked"] == kind)].set_index("metric")
     if rows.empty:
         return {}
-    hits, wrong = (
-        language.interval(*rows.loc[label, ["value", "low", "high"]].astype(float))
-        for label in CACHE
-    )
+    hits, wrong = (language.estimate(rows.loc[label]) for label in CACHE)
     if np.isnan(rows.loc[CACHE[1], "value"]):
         wrong = language.translate("an unknown share")
     n_cached, n_asked = len(result.frames.cached), rows["n"].iloc[0]

@@ -211,6 +211,12 @@ def test_results_are_compared_in_python(reports: Path) -> None:
     assert comparison.changes.empty
     assert "Nothing that the manifests name differs" in str(comparison)
     assert "run 2 against run 1: better" in str(comparison)
+    told = [row | {"answer": "yes"} for row in rows]
+    for row in told[30:]:
+        row["reference"] = None
+    holes = rb.score(told, ["token_f1"])
+    untold = str(rb.compare(earlier, holes, draws=1_000))
+    assert "run 2 against run 1: cannot be told. 10 of 40 pairs are unmeasured." in untold
     turned = rb.compare(earlier, later, baseline="run 2", draws=1_000)
     assert turned.comparisons["difference"].tolist() == [-0.5]
 

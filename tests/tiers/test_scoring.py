@@ -401,12 +401,17 @@ def test_of_several_references_one_that_could_not_be_judged_might_be_the_best() 
     class Judge(Scripted):
         def ask(self, prompt: Any, **values: Any) -> Any:
             if values["reference"] == "at ten":
-                raise Unmeasured("judge_error", "broken")
+                raise Unmeasured(status, "broken")
             return super().ask(prompt, **values)
 
+    status = "judge_error"
     row = {**ROWS[0], "reference": ["at nine", "at ten"]}
     result = rb.score([row], ["e2e_score"], judge=Judge(4), **FEW)
     assert result.scores[["status", "reason"]].to_numpy().tolist() == [["judge_error", "broken"]]
+    # One that holds nothing to judge is none of the answers that count.
+    status = "empty_decomposition"
+    result = rb.score([row], ["e2e_score"], judge=Judge(4), **FEW)
+    assert result.scores[["status", "value"]].to_numpy().tolist() == [["ok", 4.0]]
 
 
 def test_metrics_are_correlated_by_the_order_they_put_answers_in() -> None:

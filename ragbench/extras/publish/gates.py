@@ -40,6 +40,7 @@ def hold_gate(name: str, gate: Gate, run: Finished, settings: Settings) -> list[
     check_condition(name, gate)
     if gate.not_worse_by is not None:
         chosen = choose_rows(name, gate, run.comparisons, "challenger")
+        chosen["value"] = chosen["difference"]
         # A sign test has no ends of its own: those of the family take their place.
         is_equal = chosen["word"] == "equal on every question"
         for end in ("low", "high"):
@@ -49,7 +50,7 @@ def hold_gate(name: str, gate: Gate, run: Finished, settings: Settings) -> list[
     least, greatest = ends_of(gate, settings)
     rows = []
     for row in chosen.to_dict("records"):
-        value, low, high = row.get("difference", row.get("value")), row["low"], row["high"]
+        value, low, high = row["value"], row["low"], row["high"]
         total = row["n"] + row["n_unmeasured"]
         share_missing = row["n_unmeasured"] / total if total else 1.0
         rows.append(

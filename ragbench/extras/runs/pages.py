@@ -12,7 +12,7 @@ from ragbench.extras.runs.comparing import Compared
 from ragbench.report.figures import system_styles
 from ragbench.report.page import Page
 from ragbench.report.parts import Part, only_parts, trusted
-from ragbench.views.comparison import forest_plot
+from ragbench.views.comparison import evidence, forest_plot
 
 MOST_CHANGES = 40
 CLAIM = mark("{page} · {metric} of {system}: {challenger} against {baseline}: {word}")
@@ -41,17 +41,16 @@ def finding(compared: Compared, language: Language) -> Part:
     """One sentence a primary comparison, with its numbers."""
     _ = language.translate
     sentences = []
-    for row in primary_rows(compared).to_dict("records"):
+    for row in primary_rows(compared).itertuples():
         text = trusted(_(CLAIM)).format(
-            page=row["page"],
-            metric=row["metric"],
-            system=row["system"],
-            challenger=Markup("<b>{}</b>").format(row["challenger"]),
-            baseline=row["baseline"],
-            word=_(row["word"]),
+            page=row.page,
+            metric=row.metric,
+            system=row.system,
+            challenger=Markup("<b>{}</b>").format(row.challenger),
+            baseline=row.baseline,
+            word=_(row.word),
         )
-        numbers = language.difference(row), language.p_value(row["p_adjusted"])
-        sentences.append(Markup("<p>{}, {}, p {}.</p>").format(text, *numbers))
+        sentences.append(Markup("<p>{}</p>").format(text + evidence(row, language)))
     sentences += [Markup('<p class="more">{}.</p>').format(note) for note in compared.notes]
     return Part(Markup("").join(sentences), style="finding")
 
